@@ -1,0 +1,63 @@
+# Every target sets up what it needs; repeated calls find it done.
+.DEFAULT_GOAL := help
+export PYTHONSAFEPATH := 1
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+SUITE ?= quick
+OUT ?= results/$(SUITE)
+JOBS ?= $(shell nproc 2>/dev/null || echo 1)
+BENCH_FLAGS := $(if $(REPS),--reps $(REPS)) $(if $(SEED),--seed $(SEED)) $(if $(ATTACK),--attack $(ATTACK))
+
+.PHONY: help setup bench test lint format perf docs clean
+
+help:
+	@echo "make bench   run the $(SUITE) suite (SUITE= REPS= SEED= JOBS= ATTACK= OUT=) and write its leaderboard"
+	@echo "make test    run all tests"
+	@echo "make lint    ruff, ruff format and mypy"
+	@echo "make perf    time the hot paths against their naive twins"
+	@echo "make docs    build the documentation into site/"
+	@echo "make setup   make $(VENV) with reconbench in it"
+	@echo "make clean   remove $(VENV), caches and build products (results stay)"
+
+setup: $(VENV)/.core
+
+# torch goes first and alone, so that the pinned CPU build is taken and nothing else is resolved.
+$(VENV)/.core: pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt torch
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable .
+	touch $@
+
+$(VENV)/.dev: $(VENV)/.core
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	touch $@
+
+$(VENV)/.docs: $(VENV)/.core
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[docs]'
+	touch $@
+
+bench: $(VENV)/.core
+	$(BIN)/reconbench run $(SUITE) --out $(OUT) --jobs $(JOBS) $(BENCH_FLAGS)
+
+test: $(VENV)/.dev
+	$(BIN)/pytest -n $(JOBS) --dist worksteal --benchmark-disable
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(VENV)/.dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+perf: $(VENV)/.dev
+	$(BIN)/pytest benchmarks/perf --benchmark-only -p no:xdist
+
+docs: $(VENV)/.docs
+	$(BIN)/mkdocs build --quiet --strict
+
+clean:
+	rm -rf $(VENV) build site *.egg-info src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks
