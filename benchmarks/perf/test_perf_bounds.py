@@ -1,0 +1,84 @@
+"""How the cost of the bounds grows, as ratios measured side by side in one run.
+
+Absolute seconds depend on the machine and its load and are never asserted. Each figure is the
+smallest of several repetitions, taken in turn so that a busy moment hits both sides.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from pytest_benchmark.fixture import BenchmarkFixture
+
+from reconbench.bounds import ApproxDP, PoissonBinomial, theorem_3_5
+
+FloatArray = NDArray[np.float64]
+
+
+def probabilities(n: int) -> FloatArray:
+    return np.random.default_rng(n).uniform(0.2, 0.8, size=n)
+
+
+def naive_tails(p: FloatArray) -> FloatArray:
+    """P[S ≥ v] by the textbook dynamic program, one variable at a time: O(n²)."""
+    pmf = np.zeros(p.size + 1)
+    pmf[0] = 1.0
+    for i, q in enumerate(p):
+        pmf[1 : i + 2] = pmf[1 : i + 2] * (1 - q) + pmf[: i + 1] * q
+        pmf[0] *= 1 - q
+    return np.cumsum(pmf[::-1])[::-1]
+
+
+def fastest(repetitions: int, *tasks: Callable[[], object]) -> list[float]:
+    """The smallest time of each task, the tasks taking turns."""
+    best = [np.inf] * len(tasks)
+    for _ in range(repetitions):
+        for i, task in enumerate(tasks):
+            start = time.perf_counter()
+            task()
+            best[i] = min(best[i], time.perf_counter() - start)
+    return best
+
+
+def test_poisson_binomial_against_the_naive_twin(benchmark: BenchmarkFixture) -> None:
+    p = probabilities(20_000)
+    ours = benchmark(lambda: PoissonBinomial(p).tails)
+    np.testing.assert_allclose(ours[: p.size + 1], naive_tails(p), rtol=1e-11, atol=1e-290)
+    fast, naive = fastest(5, lambda: PoissonBinomial(p).tails, lambda: naive_tails(p))
+    benchmark.extra_info["times faster than the naive twin, n = 20,000"] = naive / fast
+    assert naive / fast > 4
+
+
+@pytest.mark.parametrize(("small", "large", "limit"), [(10**4, 10**5, 40), (10**5, 10**6, 40)])
+def test_poisson_binomial_growth(
+    benchmark: BenchmarkFixture, small: int, large: int, limit: float
+) -> None:
+    p, q = probabilities(small), probabilities(large)
+    benchmark(lambda: PoissonBinomial(q).tails)
+    short, long = fastest(4, lambda: PoissonBinomial(p).tails, lambda: PoissonBinomial(q).tails)
+    benchmark.extra_info[f"cost of n = {large:,} over n = {small:,}"] = long / short
+    # Ten times the variables at n log n is a factor of about 12; O(n²) would be 100.
+    assert long / short < limit
+
+
+def test_ceilings_of_a_hundred_targets(benchmark: BenchmarkFixture) -> None:
+    p, guarantee = probabilities(100), ApproxDP(1.0, 1e-5)
+    benchmark(lambda: theorem_3_5(p, guarantee))
+    # Three ceilings cost a few times the sum they are read from, not n times.
+    ceilings, sums = fastest(
+        50, lambda: theorem_3_5(p, guarantee), lambda: PoissonBinomial(p).tails
+    )
+    benchmark.extra_info["three ceilings over one sum, n = 100"] = ceilings / sums
+    assert ceilings / sums < 12
+
+
+def test_ceilings_of_a_hundred_thousand_targets(benchmark: BenchmarkFixture) -> None:
+    p, guarantee = probabilities(10**5), ApproxDP(1.0, 1e-8)
+    benchmark(lambda: theorem_3_5(p, guarantee))
+    ceilings, sums = fastest(3, lambda: theorem_3_5(p, guarantee), lambda: PoissonBinomial(p).tails)
+    benchmark.extra_info["three ceilings over one sum, n = 100,000"] = ceilings / sums
+    assert ceilings / sums < 4
