@@ -1,0 +1,119 @@
+"""Exact inference for a whole batch of records at once: variable elimination on arrays.
+
+A factor is an array with one axis a variable and, once evidence has been put in, a leading axis
+over records. Evidence turns an axis of a CPT into a gather, so n records cost one fancy index and
+a few broadcast products, not n runs of an algorithm. Work and memory are n times the largest
+clique of the variables that stay unknown; records are taken in chunks so that memory stays under
+``CHUNK_CELLS`` numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from math import prod
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+Codes = npt.NDArray[np.int64]
+
+CHUNK_CELLS = 1 << 22
+MAX_CLIQUE_CELLS = 1 << 27
+
+
+@dataclass(frozen=True)
+class Factor:
+    """A non-negative function of ``scope``; ``values`` has shape (n or 1, sizes of scope...)."""
+
+    scope: tuple[int, ...]
+    values: Floats
+
+    def aligned(self, scope: Sequence[int]) -> Floats:
+        """A view that broadcasts against any factor laid out over ``scope``."""
+        order = [0] + [1 + self.scope.index(v) for v in scope if v in self.scope]
+        shape = iter(self.values.shape[axis] for axis in order[1:])
+        layout = [next(shape) if v in self.scope else 1 for v in scope]
+        return self.values.transpose(order).reshape(self.values.shape[0], *layout)
+
+
+def product(factors: Sequence[Factor], scope: Sequence[int]) -> Floats:
+    return reduce(np.multiply, (factor.aligned(scope) for factor in factors))
+
+
+def restrict(scope: Sequence[int], table: Floats, evidence: Mapping[int, Codes]) -> Factor:
+    """Put evidence into a CPT: known axes are gathered record by record."""
+    known = [v for v in scope if v in evidence]
+    free = tuple(v for v in scope if v not in evidence)
+    if not known:
+        return Factor(free, table[None])
+    axes = [scope.index(v) for v in known] + [scope.index(v) for v in free]
+    return Factor(free, table.transpose(axes)[tuple(evidence[v] for v in known)])
+
+
+def elimination_order(
+    scopes: Iterable[Iterable[int]], eliminate: Iterable[int], sizes: Sequence[int]
+) -> list[int]:
+    """Greedy order: next the variable whose elimination makes the smallest new factor."""
+    live = [frozenset(scope) for scope in scopes]
+    left, order = set(eliminate), []
+    while left:
+        cliques = {
+            v: frozenset[int]().union(*(scope for scope in live if v in scope)) for v in left
+        }
+        best = min(left, key=lambda v: (prod(sizes[u] for u in cliques[v]), v))
+        live = [scope for scope in live if best not in scope] + [cliques[best] - {best}]
+        left.remove(best)
+        order.append(best)
+    return order
+
+
+def largest_clique(
+    scopes: Iterable[Iterable[int]], order: Sequence[int], sizes: Sequence[int], keep: Sequence[int]
+) -> int:
+    """Cells of the largest array an elimination along ``order`` will hold, a record."""
+    live = [frozenset(scope) for scope in scopes]
+    largest = prod(sizes[v] for v in keep)
+    for v in order:
+        clique = frozenset[int]().union({v}, *(scope for scope in live if v in scope))
+        largest = max(largest, prod(sizes[u] for u in clique))
+        live = [scope for scope in live if v not in scope] + [clique - {v}]
+    return largest
+
+
+@dataclass
+class Elimination:
+    """One batch on its way: the live factors, and the log of what was scaled out of them."""
+
+    factors: list[Factor]
+    log_scale: Floats
+
+    def _take(self, variable: int) -> tuple[tuple[int, ...], Floats]:
+        touched = [factor for factor in self.factors if variable in factor.scope]
+        self.factors = [factor for factor in self.factors if variable not in factor.scope]
+        others = sorted({v for factor in touched for v in factor.scope} - {variable})
+        scope = (*others, variable)
+        return tuple(others), product(touched, scope)
+
+    def _put(self, scope: tuple[int, ...], values: Floats) -> None:
+        """Rescale to a largest entry of 1, so that long products never underflow."""
+        peak = values.max(axis=tuple(range(1, values.ndim)), keepdims=True)
+        peak = np.where(peak > 0, peak, 1.0)
+        self.log_scale = self.log_scale + np.log(peak.reshape(peak.shape[0]))
+        self.factors.append(Factor(scope, values / peak))
+
+    def sum_out(self, variable: int) -> None:
+        scope, values = self._take(variable)
+        self._put(scope, values.sum(axis=-1))
+
+    def max_out(self, variable: int) -> tuple[tuple[int, ...], Codes]:
+        """Eliminate by maximum; returns the scope and the arg max over it, for the trace back."""
+        scope, values = self._take(variable)
+        self._put(scope, values.max(axis=-1))
+        return scope, values.argmax(axis=-1)
+
+    def joint(self, scope: Sequence[int]) -> Floats:
+        """The product of all that is left, over ``scope``, up to ``log_scale``."""
+        return product(self.factors, scope)

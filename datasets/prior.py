@@ -1,0 +1,47 @@
+"""The contract of a prior: the distribution of one record, known to the attacker."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+from reconbench.datasets.domain import Domain
+from reconbench.datasets.table import Table
+
+Floats = npt.NDArray[np.float64]
+
+
+@runtime_checkable
+class Prior(Protocol):
+    """Records are drawn independently from one distribution over a domain.
+
+    ``known`` is a table over some of the columns; what is in neither ``known`` nor ``targets`` is
+    summed out.
+    """
+
+    @property
+    def domain(self) -> Domain: ...
+
+    @property
+    def visit_order(self) -> tuple[str, ...]:
+        """The order in which columns are generated; multi-column games take targets in it."""
+        ...
+
+    def sha256(self) -> str: ...
+
+    def sample(self, n: int, rng: np.random.Generator) -> Table: ...
+
+    def conditional(self, known: Table, targets: Sequence[str]) -> Floats:
+        """P(targets | known) of every record: shape (n, size of target 1, size of 2, ...)."""
+        ...
+
+    def log_evidence(self, known: Table) -> Floats:
+        """log P(known) of every record; with all columns known, the log-probability."""
+        ...
+
+    def map(self, known: Table, targets: Sequence[str]) -> tuple[Table, Floats]:
+        """The likeliest joint value of the targets given what is known, and its probability."""
+        ...
