@@ -1,0 +1,170 @@
+"""Exact and Gaussian noisy k-way marginals (Swanberg 2025, section 6.1 and Appendix A).
+
+A k-way marginal of a column set counts the records with every combination of its values. Full
+vectors are released, as counts, for every set of k columns that touches a hidden column: the
+other marginals tell an attacker who knows their columns nothing. Replacing one record moves one
+count of a marginal down and one up, an L2 sensitivity of √2 each.
+
+Time and memory are the number of released cells, Σ over sets of the product of the k domain
+sizes, plus n for each set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from math import inf, isinf, prod, sqrt
+from typing import ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from reconbench.bounds import ApproxDP, GaussianDP, Relation, gaussian_mu
+from reconbench.datasets import Domain, DomainError, Table
+from reconbench.mechanisms._api import MechanismError
+
+Floats = npt.NDArray[np.float64]
+
+MAX_CELLS = 1 << 28
+
+
+def workload(domain: Domain, hidden: Sequence[str], k: int) -> tuple[tuple[int, ...], ...]:
+    """Every set of k columns (positions, ascending) that touches a hidden one.
+
+    Their number is T = C(d, k) − C(d − d′, k) for d′ hidden columns of d.
+    """
+    if not 1 <= k <= len(domain):
+        raise MechanismError(f"k must be between 1 and the {len(domain)} columns, got {k}")
+    if not hidden:
+        raise MechanismError("at least one column must be hidden")
+    secret = set(domain.positions(hidden))
+    sets = tuple(c for c in combinations(range(len(domain)), k) if secret.intersection(c))
+    cells = sum(prod(domain.sizes[i] for i in columns) for columns in sets)
+    if cells > MAX_CELLS:
+        raise MechanismError(
+            f"the {k}-way marginals have {cells:,} cells, more than {MAX_CELLS:,}; "
+            "lower k or coarsen the largest columns"
+        )
+    return sets
+
+
+def marginal_counts(table: Table, columns: Sequence[int]) -> Floats:
+    """Counts of every combination of the columns' values, one axis a column."""
+    sizes = [table.domain.sizes[i] for i in columns]
+    cell = np.ravel_multi_index([table.codes[:, i] for i in columns], sizes)
+    return np.bincount(cell, minlength=prod(sizes)).reshape(sizes).astype(np.float64)
+
+
+@dataclass(frozen=True)
+class MarginalsRelease:
+    """Answers to a workload of marginals, as counts with independent noise of sd ``noise_sd``."""
+
+    domain: Domain
+    workload: tuple[tuple[int, ...], ...]
+    answers: tuple[Floats, ...]
+    noise_sd: float
+
+    def __post_init__(self) -> None:
+        if len(self.workload) != len(self.answers):
+            raise MechanismError("a release needs one answer for each set of its workload")
+        for columns, answer in zip(self.workload, self.answers, strict=True):
+            expected = tuple(self.domain.sizes[i] for i in columns)
+            if answer.shape != expected:
+                names = ", ".join(self.domain.names[i] for i in columns)
+                raise MechanismError(
+                    f"the marginal of {names} has shape {answer.shape}, expected {expected}"
+                )
+
+    @property
+    def k(self) -> int:
+        return len(self.workload[0])
+
+    @property
+    def cells(self) -> int:
+        return sum(answer.size for answer in self.answers)
+
+
+@dataclass(frozen=True)
+class GaussianMarginals:
+    """Gaussian noise on every cell, calibrated by Gaussian-DP accounting to (ε, δ).
+
+    T marginals of sensitivity √2, each with noise N(0, 2σ²), compose to μ = √T/σ; σ is set so
+    that μ-GDP is exactly (ε, δ)-DP. ``sigma`` is that multiplier; the noise on a count has
+    standard deviation √2·σ.
+    """
+
+    name: ClassVar[str] = "gaussian-marginals"
+
+    domain: Domain
+    hidden: tuple[str, ...]
+    epsilon: float
+    delta: float
+    k: int = 3
+
+    def __post_init__(self) -> None:
+        _ = self.workload, self.guarantee
+
+    @classmethod
+    def for_budget(
+        cls, domain: Domain, hidden: Sequence[str], epsilon: float, delta: float, *, k: int = 3
+    ) -> Self:
+        return cls(domain, tuple(hidden), epsilon, delta, k)
+
+    @cached_property
+    def workload(self) -> tuple[tuple[int, ...], ...]:
+        return workload(self.domain, self.hidden, self.k)
+
+    @cached_property
+    def budget(self) -> ApproxDP:
+        return ApproxDP(self.epsilon, self.delta, Relation.REPLACE_ONE)
+
+    @cached_property
+    def guarantee(self) -> GaussianDP:
+        budget = self.budget
+        free = isinf(budget.epsilon)
+        mu = inf if free else gaussian_mu(budget.epsilon, budget.delta)
+        return GaussianDP(mu, Relation.REPLACE_ONE)
+
+    @property
+    def sigma(self) -> float:
+        return sqrt(len(self.workload)) / self.guarantee.mu
+
+    @property
+    def noise_sd(self) -> float:
+        return sqrt(2) * self.sigma
+
+    def release(self, table: Table, rng: np.random.Generator) -> MarginalsRelease:
+        _check_table(table, self.domain)
+        exact = (marginal_counts(table, columns) for columns in self.workload)
+        noisy = tuple(
+            answer if self.noise_sd == 0 else answer + rng.normal(0.0, self.noise_sd, answer.shape)
+            for answer in exact
+        )
+        return MarginalsRelease(self.domain, self.workload, noisy, self.noise_sd)
+
+    def facts(self) -> dict[str, float]:
+        return {"sigma": self.sigma, "noise_sd": self.noise_sd, "mu": self.guarantee.mu}
+
+
+@dataclass(frozen=True)
+class ExactMarginals(GaussianMarginals):
+    """The marginals as they are: no noise, no guarantee. Only ε = inf is honest here."""
+
+    name: ClassVar[str] = "exact-marginals"
+
+    def __post_init__(self) -> None:
+        if not isinf(self.epsilon):
+            raise MechanismError(
+                f"exact marginals add no noise, so epsilon must be inf, got {self.epsilon:g}; "
+                "use gaussian-marginals for a finite epsilon"
+            )
+        super().__post_init__()
+
+
+def _check_table(table: Table, domain: Domain) -> None:
+    if table.domain != domain:
+        raise DomainError("the table's columns are not those the mechanism was built for")
+    if len(table) == 0:
+        raise DomainError("n must be at least 1: the table has no records")
