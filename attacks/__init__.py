@@ -1,0 +1,28 @@
+"""What an attacker wants, sees, does and returns."""
+
+if __name__ != "reconbench.attacks":
+    raise ImportError("import this package as reconbench.attacks, not as attacks")
+
+from reconbench.attacks._api import (
+    Attack,
+    AttackError,
+    AttackerView,
+    Reconstruction,
+    check_reconstruction,
+    skip_reason,
+)
+from reconbench.attacks.metrics import ExactMatch, Metric, MetricError, WithinL1, parse_metric
+
+__all__ = [
+    "Attack",
+    "AttackError",
+    "AttackerView",
+    "ExactMatch",
+    "Metric",
+    "MetricError",
+    "Reconstruction",
+    "WithinL1",
+    "check_reconstruction",
+    "parse_metric",
+    "skip_reason",
+]

@@ -1,0 +1,100 @@
+"""The contract of an attack: what it sees, does and returns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar, Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+from reconbench.attacks.metrics import Metric
+from reconbench.datasets import Domain, DomainError, Prior, Table
+from reconbench.mechanisms import Mechanism, Release
+
+
+class AttackError(ValueError):
+    """An attack that broke its contract or cannot run here."""
+
+
+@dataclass(frozen=True)
+class Reconstruction:
+    """A guess for every record and, optionally, how sure the attack is of each."""
+
+    guess: Table
+    scores: npt.NDArray[np.float64] | None = None
+    info: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class AttackerView:
+    """Exactly what the threat model grants: the release, its mechanism, the known columns of
+    every record, the prior, and the metric by which success is counted."""
+
+    release: Release
+    mechanism: Mechanism
+    known: Table
+    targets: tuple[str, ...]
+    prior: Prior
+    metric: Metric
+
+    @property
+    def n(self) -> int:
+        return len(self.known)
+
+    @property
+    def target_domain(self) -> Domain:
+        return self.prior.domain.project(self.targets)
+
+    def reconstruction(
+        self,
+        codes: npt.ArrayLike,
+        scores: npt.ArrayLike | None = None,
+        info: Mapping[str, float] | None = None,
+    ) -> Reconstruction:
+        """A checked reconstruction from an (n, number of targets) array of codes."""
+        array = np.asarray(codes)
+        if array.ndim == 1 and len(self.targets) == 1:
+            array = array[:, None]
+        if array.shape != (self.n, len(self.targets)):
+            raise AttackError(
+                f"guesses must have shape ({self.n}, {len(self.targets)}), one row a record and "
+                f"one column a target, got {array.shape}"
+            )
+        try:
+            guess = Table(self.target_domain, array)
+        except DomainError as error:
+            raise AttackError(f"guesses are not codes of the targets: {error}") from None
+        sure = None if scores is None else np.asarray(scores, dtype=np.float64)
+        if sure is not None and (sure.shape != (self.n,) or not np.isfinite(sure).all()):
+            raise AttackError(f"scores must be {self.n} finite numbers, one a record")
+        return Reconstruction(guess, sure, dict(info or {}))
+
+
+@runtime_checkable
+class Attack(Protocol):
+    """One file, one class. Options are keyword arguments of the constructor, with defaults."""
+
+    name: ClassVar[str]
+
+    def reconstruct(self, view: AttackerView, rng: np.random.Generator) -> Reconstruction: ...
+
+
+def skip_reason(attack: Attack, view: AttackerView) -> str | None:
+    """Why an attack cannot play this game, if it says so through ``skip(view)``."""
+    ask = getattr(attack, "skip", None)
+    reason = ask(view) if callable(ask) else None
+    return None if reason is None else str(reason)
+
+
+def check_reconstruction(view: AttackerView, found: object) -> Reconstruction:
+    """Hold a plugin's answer against the contract, whatever it returned."""
+    if not isinstance(found, Reconstruction):
+        raise AttackError(
+            f"reconstruct must return a Reconstruction, got {type(found).__name__}; "
+            "build it with view.reconstruction(codes)"
+        )
+    if not isinstance(found.guess, Table) or found.guess.domain.names != view.targets:
+        raise AttackError("the guess must be a table over the target columns, in their order")
+    return view.reconstruction(found.guess.codes, found.scores, found.info)
