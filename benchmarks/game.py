@@ -1,0 +1,265 @@
+"""The game: sample a table, release, attack, score, and bound."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
+from importlib.metadata import version
+from math import isinf
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from reconbench.attacks import (
+    Attack,
+    AttackError,
+    AttackerView,
+    Metric,
+    check_reconstruction,
+    parse_metric,
+    skip_reason,
+)
+from reconbench.benchmarks import plugins
+from reconbench.benchmarks.results import Result, Status
+from reconbench.benchmarks.seeds import stream
+from reconbench.bounds import (
+    ApproxDP,
+    CompactTail,
+    PureDP,
+    corollary_3_4,
+    run_tail,
+    theorem_3_2,
+    theorem_3_5,
+)
+from reconbench.datasets import Domain, Prior, Table
+from reconbench.mechanisms import Mechanism
+
+Floats = npt.NDArray[np.float64]
+
+
+class GameError(ValueError):
+    """A game that cannot be played as asked."""
+
+
+@dataclass(frozen=True)
+class Game:
+    """One configuration and repetition; ``known`` left empty means all columns but the targets.
+
+    The game is played on the known and target columns; other columns of the prior are left out.
+    """
+
+    dataset: str
+    targets: tuple[str, ...]
+    epsilon: float
+    delta: float = 1e-5
+    n: int = 100
+    k: int = 3
+    known: tuple[str, ...] = ()
+    mechanism: str = "gaussian-marginals"
+    metric: str = "exact"
+    seed: int = 0
+    rep: int = 0
+
+    def __post_init__(self) -> None:
+        if self.n < 1:
+            raise GameError(f"n must be at least 1 record, got {self.n}")
+        if not self.epsilon > 0:
+            raise GameError(f"epsilon must be > 0 (inf is allowed), got {self.epsilon:g}")
+        if not 0 <= self.delta < 1:
+            raise GameError(f"delta must be in [0, 1), got {self.delta:g}")
+        if not self.targets:
+            raise GameError("name at least one target column")
+        if self.rep < 0:
+            raise GameError(f"rep must be 0 or more, got {self.rep}")
+
+    def stream(self, purpose: str, prior: Prior, *names: str) -> np.random.Generator:
+        """A random stream named by the given axes of this game, its prior, seed and repetition."""
+        axes: dict[str, object] = {name: _axis(getattr(self, name)) for name in names}
+        axes |= {"prior": prior.sha256(), "seed": self.seed, "rep": self.rep}
+        return stream(purpose, axes)
+
+
+def check(game: Game) -> tuple[Prior, tuple[str, ...], Metric, Mechanism]:
+    """Whatever can be wrong with a game is found here, before anything is drawn or written."""
+    prior = plugins.prior(game.dataset)
+    domain, known = _columns(game, prior.domain)
+    metric = parse_metric(game.metric)
+    metric.check(domain, game.targets)
+    mechanism = plugins.mechanism(game.mechanism).for_budget(
+        domain, game.targets, game.epsilon, game.delta, k=game.k
+    )
+    return prior, known, metric, mechanism
+
+
+RELEASE_AXES = ("n", "targets", "known", "k", "epsilon", "delta", "mechanism")
+
+
+@dataclass(frozen=True)
+class Round:
+    """A game with its table drawn and released: every attack on it meets the same one."""
+
+    game: Game
+    prior: Prior
+    mechanism: Mechanism
+    truth: Table
+    view: AttackerView
+    table_hash: str
+
+    @classmethod
+    def of(cls, game: Game) -> Round:
+        prior, known, metric, mechanism = check(game)
+        names = [name for name in prior.domain.names if name in (*known, *game.targets)]
+        table = prior.sample(game.n, game.stream("table", prior, "n")).project(names)
+        rng = game.stream("release", prior, *RELEASE_AXES)
+        release = mechanism.release(table, rng)
+        view = AttackerView(release, mechanism, table.project(known), game.targets, prior, metric)
+        return cls(game, prior, mechanism, table.project(game.targets), view, table.sha256())
+
+    @property
+    def metric(self) -> Metric:
+        return self.view.metric
+
+    @cached_property
+    def baseline(self) -> tuple[Table, Floats]:
+        """The best guess from the prior alone, and its chance of success, for every record."""
+        return self.metric.best_guess(self.prior, self.view.known, self.game.targets)
+
+    def successes(self, guess: Table) -> int:
+        return int(self.metric.score(self.truth, guess).sum())
+
+    def expected_from_prior(self, guess: Table) -> Floats:
+        return self.metric.prior_success(self.prior, self.view.known, guess)
+
+    def ceilings(self, expected: Floats) -> dict[str, dict[str, float]]:
+        """Ceilings that one run has, for an attack with the given prior success."""
+        found = {"thm35": theorem_3_5(self.baseline[1], self.mechanism.budget)}
+        if isinstance(self.mechanism.guarantee, PureDP):
+            found["thm32"] = theorem_3_2(expected, self.mechanism.guarantee)
+        return {name: _by_text(values) for name, values in found.items()}
+
+
+@dataclass(frozen=True)
+class AttackSpec:
+    """An attack by name or file, with its options."""
+
+    spec: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def build(self) -> Attack:
+        return plugins.attack(self.spec, self.options)
+
+
+def play(round_: Round, attack: AttackSpec) -> Result:
+    """Let an attack play a round. Failures of the attack are raised as AttackError."""
+    player = attack.build()
+    row = _row(round_, player.name, attack.options)
+    reason = skip_reason(player, round_.view)
+    if reason is not None:
+        return replace(row, status=Status.SKIPPED, error=reason)
+    axes = (*RELEASE_AXES, "metric")
+    rng = round_.game.stream(f"attack {player.name}", round_.prior, *axes)
+    started = time.perf_counter()
+    try:
+        found = check_reconstruction(round_.view, player.reconstruct(round_.view, rng))
+    except Exception as error:  # a plugin is foreign code: whatever it raises is its fault
+        text = " ".join(str(error).split())[:500]
+        kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
+        raise AttackError(f"attack {player.name!r} failed: {kind}{text}") from error
+    seconds = time.perf_counter() - started
+    expected = round_.expected_from_prior(found.guess)
+    return replace(
+        row,
+        successes=round_.successes(found.guess),
+        expected_from_prior=float(expected.sum()),
+        ceilings=round_.ceilings(expected),
+        run_tail=run_tail(expected, round_.mechanism.budget).to_json(),
+        info=dict(found.info),
+        seconds=seconds,
+    )
+
+
+def failed(round_: Round, attack: AttackSpec, error: Exception) -> Result:
+    """The row of an attack that did not finish."""
+    row = _row(round_, attack.build().name, attack.options)
+    return replace(row, status=Status.FAILED, error=str(error))
+
+
+def with_corollary(rows: Sequence[Result]) -> list[Result]:
+    """Add Corollary 3.4, which needs all repetitions of a cell, to each of its finished rows."""
+    tails: dict[tuple[object, ...], list[CompactTail]] = {}
+    for row in rows:
+        if row.run_tail is not None:
+            tails.setdefault(row.cell, []).append(CompactTail.from_json(row.run_tail))
+    found = {}
+    for row in rows:
+        if row.run_tail is not None and row.cell not in found:
+            budget = ApproxDP(row.epsilon, row.delta)
+            found[row.cell] = {"cor34": _by_text(corollary_3_4(tails[row.cell], budget))}
+    return [row.with_ceilings(found.get(row.cell, {})) for row in rows]
+
+
+def _columns(game: Game, domain: Domain) -> tuple[Domain, tuple[str, ...]]:
+    domain.positions(game.targets)
+    known = game.known or tuple(name for name in domain.names if name not in game.targets)
+    domain.positions(known)
+    both = [name for name in known if name in game.targets]
+    if both:
+        raise GameError(f"column {both[0]!r} is both known and a target")
+    if not known:
+        raise GameError(
+            "no known column: every column is a target, so guesses cannot be matched with "
+            "records; leave at least one column known"
+        )
+    played = tuple(name for name in domain.names if name in game.targets or name in known)
+    return domain.project(played), tuple(name for name in played if name not in game.targets)
+
+
+def _row(round_: Round, attack: str, options: Mapping[str, Any]) -> Result:
+    game, mechanism = round_.game, round_.mechanism
+    guess, expected = round_.baseline
+    facts = mechanism.facts()
+    return Result(
+        dataset=game.dataset,
+        data_hash=round_.prior.sha256(),
+        targets=game.targets,
+        known=round_.view.known.domain.names,
+        n=game.n,
+        k=game.k,
+        epsilon=float(game.epsilon),
+        delta=float(game.delta),
+        mechanism=mechanism.name,
+        sigma=float(facts.get("sigma", 0.0)),
+        mu=float(facts.get("mu", 0.0)),
+        noise_sd=float(facts.get("noise_sd", 0.0)),
+        guarantee=mechanism.guarantee.describe(),
+        relation=mechanism.guarantee.relation.value,
+        unit=mechanism.guarantee.unit,
+        metric=round_.metric.name,
+        attack=attack,
+        attack_options=dict(options),
+        seed=game.seed,
+        rep=game.rep,
+        table_hash=round_.table_hash,
+        baseline_successes=round_.successes(guess),
+        baseline_expected=float(expected.sum()),
+        versions=versions(),
+    )
+
+
+@cache
+def versions() -> dict[str, str]:
+    """Of everything that a number may depend on."""
+    return {name: version(name) for name in ("reconbench", "numpy", "scipy", "torch")}
+
+
+def _by_text(ceilings: Mapping[float, int]) -> dict[str, float]:
+    return {f"{confidence:g}": value for confidence, value in ceilings.items()}
+
+
+def _axis(value: object) -> object:
+    if isinstance(value, float) and isinf(value):
+        return "inf"
+    return list(value) if isinstance(value, tuple) else value

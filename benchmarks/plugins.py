@@ -1,0 +1,141 @@
+"""Find attacks, mechanisms and priors: by entry point, or in a file of the user's own."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import inspect
+import sys
+from collections.abc import Mapping
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from typing import Any
+
+from reconbench.attacks import Attack
+from reconbench.datasets import BayNet, Prior, load_prior
+from reconbench.mechanisms import Mechanism
+
+KINDS = ("attacks", "mechanisms", "datasets")
+
+
+class PluginError(ValueError):
+    """A plugin that cannot be found, imported or built."""
+
+
+def registered(kind: str) -> dict[str, EntryPoint]:
+    """Entry points of a kind by name, in name order; ours win over a namesake."""
+    found = sorted(entry_points(group=f"reconbench.{kind}"), key=lambda point: point.name)
+    ours = [point for point in found if point.value.startswith("reconbench.")]
+    return {point.name: point for point in [*found, *ours]}
+
+
+def attack(spec: str, options: Mapping[str, object] | None = None) -> Attack:
+    """An attack by name, or by ``path/to/file.py:Class``, built with its options."""
+    cls: Any = _resolve("attacks", spec)
+    if not isinstance(cls, type) or not callable(getattr(cls, "reconstruct", None)):
+        raise PluginError(f"attack {spec!r} must be a class with a reconstruct(view, rng) method")
+    name = getattr(cls, "name", None)
+    if not isinstance(name, str) or not name.strip():
+        raise PluginError(f"attack {spec!r} needs a class attribute `name`, a short text")
+    try:
+        built: Attack = cls(**(options or {}))
+    except TypeError as error:
+        raise PluginError(
+            f"attack {spec!r} cannot be built: {error}; its options: {_options(cls)}"
+        ) from None
+    return built
+
+
+def fingerprint(spec: str) -> str:
+    """What tells one state of a plugin's code from another."""
+    path, colon, _ = spec.rpartition(":")
+    if colon and path.endswith(".py"):
+        return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+    point = registered("attacks").get(spec)
+    package = point.dist if point is not None else None
+    return f"{spec} {package.name} {package.version}" if package is not None else spec
+
+
+def absolute(spec: str) -> str:
+    """A spec that means the same in any working directory."""
+    path, colon, name = spec.rpartition(":")
+    if colon and path.endswith(".py"):
+        return f"{Path(path).resolve()}:{name}"
+    return str(Path(spec).resolve()) if spec.endswith(".bif") else spec
+
+
+def mechanism(name: str) -> type[Mechanism]:
+    """A mechanism class, by name or ``file.py:Class``."""
+    found: type[Mechanism] = _resolve("mechanisms", name)
+    if not callable(getattr(found, "for_budget", None)):
+        raise PluginError(f"mechanism {name!r} must be a class with a for_budget classmethod")
+    return found
+
+
+def prior(spec: str) -> Prior:
+    """A prior by name, or the network in a ``.bif`` file with its codebook beside."""
+    if spec.endswith(".bif"):
+        return _prior_file(Path(spec).resolve())
+    found = _resolve("datasets", spec)()
+    if not isinstance(found, Prior):
+        raise PluginError(f"dataset {spec!r} must be a function that returns a Prior")
+    return found
+
+
+@cache
+def _prior_file(path: Path) -> BayNet:
+    return load_prior(path)
+
+
+def _resolve(kind: str, spec: str) -> Any:
+    path, colon, name = spec.rpartition(":")
+    if colon and path.endswith(".py"):
+        return _from_file(Path(path).resolve(), name)
+    points = registered(kind)
+    if spec not in points:
+        more = " or path/to/file.py:Class" if kind != "datasets" else " or path/to/prior.bif"
+        raise PluginError(f"unknown {kind[:-1]} {spec!r}; available: {', '.join(points)},{more}")
+    try:
+        return points[spec].load()
+    except Exception as error:  # an entry point is foreign code: whatever it raises is its fault
+        raise PluginError(f"{kind[:-1]} {spec!r} does not import: {_brief(error)}") from error
+
+
+@cache
+def _from_file(path: Path, name: str) -> Any:
+    if not path.is_file():
+        raise PluginError(f"no plugin file {path}")
+    tag = hashlib.sha256(str(path).encode()).hexdigest()[:12]
+    module_name = f"reconbench_plugin_{tag}"
+    spec = importlib.util.spec_from_file_location(module_name, path)
+    if spec is None or spec.loader is None:
+        raise PluginError(f"plugin file {path} is not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[module_name] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:  # foreign code: whatever it raises is its fault
+        del sys.modules[module_name]
+        raise PluginError(f"plugin file {path} does not import: {_brief(error)}") from error
+    if not hasattr(module, name):
+        raise PluginError(f"plugin file {path} has no class {name!r}")
+    return getattr(module, name)
+
+
+def _options(cls: type) -> str:
+    parameters = inspect.signature(cls).parameters
+    return ", ".join(parameters) or "none"
+
+
+def _brief(error: BaseException) -> str:
+    return f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
+
+
+def summary(point: EntryPoint) -> str:
+    """The first line of a plugin's documentation, or why it does not import."""
+    try:
+        text = inspect.getdoc(point.load()) or ""
+    except Exception as error:  # foreign code: whatever it raises is its fault
+        return f"does not import: {_brief(error)}"
+    return text.partition("\n")[0]

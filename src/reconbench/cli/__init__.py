@@ -1,0 +1,35 @@
+"""The command line: it only wires the rooms together."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import typer
+
+from reconbench.cli import data, games
+
+app = typer.Typer(
+    name="reconbench",
+    help="How much of a table can an attacker reconstruct from a differentially private release, "
+    "and how much could any attacker?",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+)
+app.command("list", help=games.LIST_HELP)(games.list_)
+app.command("game", help=games.GAME_HELP)(games.game)
+app.command("run", help=games.RUN_HELP)(games.run)
+app.add_typer(data.app, name="data")
+
+
+def main() -> None:
+    """Run the command line; a user's error is one line and exit code 2."""
+    try:
+        app()
+    except ValueError as error:
+        if os.environ.get("RECONBENCH_DEBUG"):
+            raise
+        sys.stderr.write(f"error: {' '.join(str(error).split())}\n")
+        sys.exit(2)

@@ -1,0 +1,137 @@
+"""What the terminal shows: tables and progress."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from reconbench.benchmarks.results import Result
+    from reconbench.benchmarks.summary import Summary
+
+
+def pairs(found: Mapping[str, str]) -> None:
+    """Names and what they are."""
+    grid = Table.grid(padding=(0, 2))
+    for name, text in found.items():
+        grid.add_row(Text(name, style="bold"), Text(text))
+    Console().print(grid)
+
+
+def table(title: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    """Cells as text: nothing in them is read as markup."""
+    shown = Table(title=Text(title), title_justify="left")
+    for position, name in enumerate(header):
+        shown.add_column(Text(name), justify="left" if position == 0 else "right")
+    for row in rows:
+        shown.add_row(*(Text(str(cell)) for cell in row))
+    Console().print(shown)
+
+
+def game(rows: Sequence[Result]) -> None:
+    first = rows[0]
+    bounds = list(first.ceilings)
+    header = ["attack", "rep", "success", "prior", "expected prior"]
+    header += [f"{bound} 5/50/95 %" for bound in bounds]
+    table(
+        f"{first.dataset}: {', '.join(first.targets)}; successes of {first.n}; epsilon "
+        f"{first.epsilon:g}, {first.guarantee}; metric {first.metric}",
+        header,
+        [
+            [
+                row.attack,
+                row.rep,
+                row.status if row.successes is None else row.successes,
+                row.baseline_successes,
+                f"{row.baseline_expected:.1f}",
+                *("/".join(f"{v:g}" for v in row.ceilings.get(b, {}).values()) for b in bounds),
+            ]
+            for row in rows
+        ],
+    )
+    for row in rows:
+        if row.error:
+            Console(stderr=True).print(Text(f"{row.attack}: {row.error}"))
+
+
+def suite(summaries: Sequence[Summary]) -> None:
+    """Mean success over a data set's columns, attack by attack."""
+    groups: dict[tuple[str, float, str], list[Summary]] = {}
+    for each in summaries:
+        groups.setdefault((each.dataset, each.epsilon, each.attack), []).append(each)
+    rows = []
+    for (dataset, epsilon, attack), group in groups.items():
+        done = [each for each in group if each.success is not None]
+        if done:
+            success = _mean([100 * (each.success or 0) / each.n for each in done])
+            prior = _mean([100 * each.baseline / each.n for each in done])
+            tops = [100 * each.ceilings["thm35"]["0.95"] / each.n for each in done]
+            cells = [f"{prior:.1f}", f"{success:.1f}", f"{_mean(tops):.1f}"]
+        else:
+            cells = ["", "failed", ""]
+        rows.append([dataset, f"{epsilon:g}", attack, len(done), *cells])
+    header = ["data set", "epsilon", "attack", "games", "prior %", "attack %", "95 % ceiling %"]
+    table("Records reconstructed, mean over games", header, rows)
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)
+
+
+@contextmanager
+def progress(name: str, total: int, *, quiet: bool) -> Iterator[Callable[..., None]]:
+    """A bar on a terminal, a line every tenth of the way elsewhere, on standard error.
+
+    What it yields is called with how many are done, or without to count one more.
+    """
+    if quiet:
+        yield lambda done=None: None
+        return
+    if not sys.stderr.isatty():
+        yield _log_lines(name, total)
+        return
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(name, total=total)
+
+        def advance(done: int | None = None) -> None:
+            if done is None:
+                bar.advance(task)
+            else:
+                bar.update(task, completed=done)
+
+        yield advance
+
+
+def _log_lines(name: str, total: int) -> Callable[..., None]:
+    state = {"done": 0, "tenth": 0}
+
+    def advance(done: int | None = None) -> None:
+        state["done"] = state["done"] + 1 if done is None else done
+        tenth = 10 * state["done"] // total
+        if tenth > state["tenth"] and total > 1:
+            state["tenth"] = tenth
+            sys.stderr.write(f"{name}: {state['done']} of {total}\n")
+
+    return advance

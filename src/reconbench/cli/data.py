@@ -1,0 +1,237 @@
+"""`reconbench data`: priors and tables."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from reconbench.cli import _show
+
+if TYPE_CHECKING:
+    from reconbench.datasets.fit import StructureSearch
+
+app = typer.Typer(
+    help="Look at priors, fit one to your own table, fetch the public sources.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+
+class Structure(StrEnum):
+    GREEDY = "greedy"
+    HILL_CLIMB = "hill-climb"
+    CHOW_LIU = "chow-liu"
+    INDEPENDENT = "independent"
+
+
+class Source(StrEnum):
+    ACS = "acs"
+    FIRE = "fire"
+
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+
+
+@app.command()
+def describe(
+    prior: Annotated[str, typer.Argument(help="A data set (see `list datasets`) or a .bif file.")],
+    column: Annotated[str | None, typer.Option(help="Show the labels of one column.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Show a prior: its columns, labels, network and provenance.
+
+    \b
+    Examples:
+      reconbench data describe acs
+      reconbench data describe fire --column "ALS Unit"
+      reconbench data describe prior.bif --json
+    """
+    from reconbench.benchmarks import plugins
+    from reconbench.datasets import BayNet
+
+    found = plugins.prior(prior)
+    card = _card(prior)
+    columns = found.domain.attributes if column is None else (found.domain[column],)
+    if as_json:
+        described: dict[str, Any] = {
+            "name": prior,
+            "sha256": found.sha256(),
+            "visit_order": list(found.visit_order),
+            "columns": [attribute.to_json() for attribute in columns],
+            "card": card,
+        }
+        typer.echo(json.dumps(described, ensure_ascii=False, indent=1))
+        return
+    if column is not None:
+        labels = columns[0].labels
+        _show.table(column, ["code", "label"], [[i, label] for i, label in enumerate(labels)])
+        return
+    parents = {
+        name: ", ".join(found.domain.names[p] for p in found.parents[i])
+        if isinstance(found, BayNet)
+        else ""
+        for i, name in enumerate(found.domain.names)
+    }
+    _show.table(
+        card.get("title", prior),
+        ["column", "values", "ordinal", "visited", "parents"],
+        [
+            [
+                attribute.name,
+                attribute.size,
+                "yes" if attribute.ordinal else "",
+                found.visit_order.index(attribute.name) + 1,
+                parents[attribute.name],
+            ]
+            for attribute in columns
+        ],
+    )
+    _show.pairs({key: value for key, value in card.items() if isinstance(value, str)})
+    scores = card.get("held_out", {}).get("mean_log_likelihood_nats", {})
+    if scores:
+        _show.table(
+            "Held-out log-likelihood, nats a record (larger is better)",
+            ["model", "score"],
+            [[name, f"{score:.3f}"] for name, score in scores.items()],
+        )
+
+
+@app.command()
+def fit(
+    table: Annotated[Path, typer.Argument(help="A CSV file with a header.")],
+    domain: Annotated[Path | None, typer.Option(help="The domain file (JSON).")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="The prior to write, .bif.")
+    ] = None,
+    suggest_domain: Annotated[
+        Path | None, typer.Option(help="Write a draft domain file to edit, and stop.")
+    ] = None,
+    structure: Annotated[Structure, typer.Option(help="How to search.")] = Structure.GREEDY,
+    max_parents: Annotated[int, typer.Option(min=1, help="Parents of a column, at most.")] = 3,
+    smoothing: Annotated[float, typer.Option(help="Pseudo-records a context.")] = 1.0,
+    as_json: Json = False,
+) -> None:
+    """Fit a prior to a table of your own.
+
+    Labels and bin edges are part of what an attacker is assumed to know, so they must be public:
+    they come from a domain file, not from the table. `--suggest-domain` drafts one to edit.
+
+    \b
+    Examples:
+      reconbench data fit table.csv --suggest-domain domain.json
+      reconbench data fit table.csv --domain domain.json -o prior.bif
+      reconbench game --dataset prior.bif --targets income --epsilon 1
+    """
+    from reconbench.datasets import byo, save_prior
+    from reconbench.datasets import fit as fitting
+    from reconbench.datasets.bif import codebook_path
+
+    if suggest_domain is not None:
+        byo.write_json_atomic(suggest_domain, byo.suggest_domain(table))
+        typer.echo(f"{suggest_domain}: a draft; read its notes, edit it, then fit with --domain")
+        return
+    if domain is None or out is None:
+        raise ValueError(
+            "data fit needs --domain FILE and --out FILE.bif; "
+            "--suggest-domain FILE drafts a domain file to edit"
+        )
+    codebook_path(out)
+    records = byo.read_table(table, byo.read_domain(domain))
+    searches: dict[str, StructureSearch] = {
+        Structure.GREEDY: fitting.GreedyMutualInformation(max_parents, smoothing=smoothing),
+        Structure.HILL_CLIMB: fitting.HillClimbBIC(max_parents),
+        Structure.CHOW_LIU: fitting.ChowLiu(),
+        Structure.INDEPENDENT: fitting.Independent(),
+    }
+    net = fitting.fit(records, searches[structure], smoothing)
+    names = (structure, Structure.CHOW_LIU, Structure.INDEPENDENT)
+    rivals: dict[str, StructureSearch] = {name: searches[name] for name in names}
+    scores = fitting.held_out_scores(records, rivals, smoothing) if len(records) >= 10 else {}
+    card = {
+        "title": table.name,
+        "records": len(records),
+        "data_sha256": records.sha256(),
+        "fitting": {"structure": repr(searches[structure]), "smoothing": smoothing},
+        "held_out": {"mean_log_likelihood_nats": scores},
+    }
+    save_prior(net, out, card)
+    if as_json:
+        summary = {"prior": str(out), "codebook": str(codebook_path(out)), **card}
+        typer.echo(json.dumps(summary, ensure_ascii=False))
+        return
+    for name, score in scores.items():
+        typer.echo(f"held-out log-likelihood, {name}: {score:.3f} nats a record")
+    typer.echo(str(out))
+
+
+@app.command()
+def sample(
+    prior: Annotated[str, typer.Argument(help="A data set (see `list datasets`) or a .bif file.")],
+    n: Annotated[int, typer.Option("-n", help="Records.")] = 100,
+    seed: Annotated[int, typer.Option(help="Same seed, same table.")] = 0,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Default: print.")] = None,
+) -> None:
+    """Sample a table from a prior, as CSV with labels.
+
+    \b
+    Example:
+      reconbench data sample acs -n 1000 -o people.csv
+    """
+    import numpy as np
+
+    from reconbench.benchmarks import plugins
+
+    found = plugins.prior(prior).sample(n, np.random.default_rng(seed))
+    _write_csv(found.to_pandas().to_csv(index=False), out)
+
+
+@app.command()
+def fetch(
+    source: Annotated[Source, typer.Argument(help="A public source.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The CSV to write.")],
+    state: Annotated[str, typer.Option(help="ACS: two-letter state.")] = "CA",
+    year: Annotated[int, typer.Option(help="ACS: survey year.")] = 2018,
+    file: Annotated[
+        Path | None, typer.Option(help="A file you have already, instead of a download.")
+    ] = None,
+) -> None:
+    """Load a public source into a table, with its domain file beside it.
+
+    \b
+    Examples:
+      reconbench data fetch acs --state CA -o acs-ca.csv
+      reconbench data fetch fire --file Fire_Calls.csv -o fire.csv
+      reconbench data fit acs-ca.csv --domain acs-ca.domain.json -o acs-ca.bif
+    """
+    from reconbench.datasets.byo import write_json_atomic
+    from reconbench.datasets.sources import load_acs, load_fire
+
+    loaded = load_acs(state, year, file) if source is Source.ACS else load_fire(file)
+    domain = out.with_suffix(".domain.json")
+    _write_csv(loaded.to_pandas().to_csv(index=False), out)
+    write_json_atomic(domain, loaded.domain.to_json())
+    typer.echo(f"{out}: {len(loaded)} records")
+    typer.echo(str(domain))
+
+
+def _write_csv(text: str, out: Path | None) -> None:
+    from reconbench.datasets.files import write_atomic
+
+    if out is None:
+        typer.echo(text, nl=False)
+    else:
+        write_atomic(out, text)
+
+
+def _card(prior: str) -> dict[str, Any]:
+    from reconbench.datasets import shipped
+    from reconbench.datasets.bif import load_codebook
+
+    if prior.endswith(".bif"):
+        found: dict[str, Any] = load_codebook(Path(prior)).get("card", {})
+        return found
+    return shipped.card(prior) if (shipped.DATA / f"{prior}.bif").is_file() else {}

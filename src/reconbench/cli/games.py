@@ -1,0 +1,246 @@
+"""`reconbench list`, `game` and `run`."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from reconbench.cli import _show
+
+if TYPE_CHECKING:
+    from reconbench.benchmarks.results import Result
+
+LIST_HELP = """List what is available: attacks, mechanisms, datasets, bounds or suites.
+
+\b
+Example:
+  reconbench list attacks
+  reconbench list bounds --json
+"""
+
+GAME_HELP = """Play one game and print prior, attack and ceiling side by side.
+
+A table is sampled from the prior, released, attacked and scored; every repetition draws a fresh
+table and fresh noise. The known columns default to all but the targets.
+
+\b
+Examples:
+  reconbench game --dataset acs --targets SEX --epsilon 1
+  reconbench game --dataset fire --targets "ALS Unit" --epsilon inf --attack rap --reps 10
+  reconbench game --dataset acs --targets AGEP --epsilon 1 --metric l1:1 --json
+  reconbench game --dataset acs --targets SCHL,AGEP --epsilon 3 --attack prior --attack rap
+  reconbench game --dataset prior.bif --targets income --epsilon 1 --attack mine.py:MyAttack
+"""
+
+RUN_HELP = """Run a suite and write its leaderboard.
+
+Finished rows are kept in the output folder and never computed twice, so a run that was stopped
+goes on where it was.
+
+\b
+Examples:
+  reconbench run quick
+  reconbench run quick --reps 20 --jobs 2 --out results/more
+  reconbench run quick --attack my_attack.py:MyAttack
+  reconbench run path/to/suite.toml
+"""
+
+
+class Listing(StrEnum):
+    ATTACKS = "attacks"
+    MECHANISMS = "mechanisms"
+    DATASETS = "datasets"
+    BOUNDS = "bounds"
+    SUITES = "suites"
+
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+Seed = Annotated[int, typer.Option(help="Same seed, same numbers.")]
+Jobs = Annotated[int, typer.Option(min=1, help="Worker processes; results do not depend on it.")]
+
+
+def list_(what: Listing, as_json: Json = False) -> None:
+    found = _listing(what)
+    if as_json:
+        typer.echo(json.dumps(found, ensure_ascii=False, indent=1))
+    else:
+        _show.pairs(found)
+
+
+def _listing(what: Listing) -> dict[str, str]:
+    if what is Listing.BOUNDS:
+        from reconbench.bounds import BOUNDS
+
+        return {name: f"{info.reference}: {info.summary}" for name, info in BOUNDS.items()}
+    if what is Listing.SUITES:
+        from reconbench.benchmarks.suite import shipped
+
+        return {name: suite.description for name, suite in shipped().items()}
+    from reconbench.benchmarks import plugins
+
+    return {name: plugins.summary(point) for name, point in plugins.registered(what).items()}
+
+
+def game(
+    dataset: Annotated[str, typer.Option(help="A data set (see `list datasets`) or a .bif file.")],
+    targets: Annotated[
+        list[str], typer.Option(help="Columns to reconstruct, separated by commas.")
+    ],
+    epsilon: Annotated[float, typer.Option(help="Privacy budget; `inf` for none.")],
+    delta: Annotated[float, typer.Option(help="Privacy budget.")] = 1e-5,
+    k: Annotated[int, typer.Option(help="Columns in a marginal.")] = 3,
+    n: Annotated[int, typer.Option(help="Records in the table.")] = 100,
+    known: Annotated[
+        list[str] | None, typer.Option(help="Known columns; default: all but the targets.")
+    ] = None,
+    attack: Annotated[
+        list[str] | None, typer.Option(help="A name or file.py:Class; may be repeated.")
+    ] = None,
+    option: Annotated[
+        list[str] | None, typer.Option(help="An option of the attacks, as key=value.")
+    ] = None,
+    mechanism: Annotated[str, typer.Option(help="See `list mechanisms`.")] = "gaussian-marginals",
+    metric: Annotated[str, typer.Option(help="`exact`, or `l1:E` on an ordinal column.")] = "exact",
+    reps: Annotated[int, typer.Option(min=1, help="Repetitions.")] = 5,
+    seed: Seed = 0,
+    jobs: Jobs = 1,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="One JSON object a repetition and attack.")
+    ] = False,
+) -> None:
+    from reconbench.benchmarks import plugins
+    from reconbench.benchmarks.game import AttackSpec, Game, check, with_corollary
+    from reconbench.benchmarks.results import Status
+    from reconbench.benchmarks.runner import Unit, play_units
+
+    options = _options(option or [])
+    attacks = tuple(AttackSpec(plugins.absolute(spec), options) for spec in attack or ["rap"])
+    units = [
+        Unit(
+            Game(
+                dataset=plugins.absolute(dataset),
+                targets=_columns(targets),
+                known=_columns(known or []),
+                epsilon=epsilon,
+                delta=delta,
+                n=n,
+                k=k,
+                mechanism=plugins.absolute(mechanism),
+                metric=metric,
+                seed=seed,
+                rep=rep,
+            ),
+            attacks,
+        )
+        for rep in range(reps)
+    ]
+    check(units[0].game)
+    for each in attacks:
+        each.build()
+    found: dict[int, list[Result]] = {}
+    with _show.progress("game", len(units), quiet=False) as advance:
+        for index, played in play_units(units, jobs):
+            for row in played:
+                if row.status is Status.FAILED:
+                    raise ValueError(row.error)
+            found[index] = played
+            advance()
+    rows = with_corollary([row for index in sorted(found) for row in found[index]])
+    if as_json:
+        for row in rows:
+            typer.echo(json.dumps(_printed(row), ensure_ascii=False, allow_nan=False))
+    else:
+        _show.game(rows)
+
+
+def run(
+    suite: Annotated[str, typer.Argument(help="A suite (see `list suites`) or a .toml file.")],
+    out: Annotated[Path | None, typer.Option(help="Output folder; default results/SUITE.")] = None,
+    attack: Annotated[
+        list[str] | None, typer.Option(help="One more attack: a name or file.py:Class.")
+    ] = None,
+    reps: Annotated[
+        int | None, typer.Option(min=1, help="Repetitions, instead of the suite's.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed, instead of the suite's.")] = None,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="Worker processes; default: all cores.")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="End with one JSON object.")] = False,
+) -> None:
+    from reconbench.benchmarks.game import check, versions
+    from reconbench.benchmarks.results import Status
+    from reconbench.benchmarks.runner import run as run_units
+    from reconbench.benchmarks.store import Store
+    from reconbench.benchmarks.suite import find_suite
+    from reconbench.benchmarks.summary import summarise
+    from reconbench.datasets.files import write_atomic
+    from reconbench.reports import leaderboard_csv, leaderboard_html
+
+    chosen = find_suite(suite)
+    units = chosen.units(seed=seed, repetitions=reps, more_attacks=attack or [])
+    for unit in units:
+        if unit.game.rep == 0:
+            check(unit.game)
+    for spec in units[0].attacks:
+        spec.build()
+    folder = out or Path("results") / chosen.name
+    total = sum(len(unit.attacks) for unit in units)
+    with (
+        Store(folder) as store,
+        _show.progress(chosen.name, total, quiet=quiet or as_json) as advance,
+    ):
+        workers = jobs or len(os.sched_getaffinity(0))
+        rows = run_units(units, store, jobs=workers, progress=lambda done, _: advance(done))
+    summaries = summarise(rows)
+    facts = {
+        "suite": f"{chosen.name}: {chosen.description}",
+        "seed": str(units[0].game.seed),
+        "repetitions": str(len({unit.game.rep for unit in units})),
+        "versions": ", ".join(f"{name} {number}" for name, number in versions().items()),
+    }
+    csv_path, html_path = folder / "leaderboard.csv", folder / "leaderboard.html"
+    write_atomic(csv_path, leaderboard_csv(summaries))
+    write_atomic(html_path, leaderboard_html(summaries, f"reconbench: {chosen.name}", facts))
+    failures = [row for row in rows if row.status is Status.FAILED]
+    if as_json:
+        end = {"rows": len(rows), "failures": len(failures), "store": str(store.path)}
+        end |= {"csv": str(csv_path), "html": str(html_path)}
+        typer.echo(json.dumps(end))
+        return
+    _show.suite(summaries)
+    if failures:
+        typer.echo(f"{len(failures)} rows failed; the first: {failures[0].error}", err=True)
+    typer.echo(str(csv_path))
+    typer.echo(str(html_path))
+
+
+def _columns(texts: Sequence[str]) -> tuple[str, ...]:
+    return tuple(name.strip() for text in texts for name in text.split(",") if name.strip())
+
+
+def _options(texts: Sequence[str]) -> dict[str, Any]:
+    """key=value pairs; a value that reads as JSON is that, anything else is text."""
+    found: dict[str, Any] = {}
+    for text in texts:
+        key, equals, value = text.partition("=")
+        if not equals or not key.isidentifier():
+            raise ValueError(f"--option takes key=value, got {text!r}")
+        try:
+            found[key] = json.loads(value)
+        except json.JSONDecodeError:
+            found[key] = value
+    return found
+
+
+def _printed(row: Result) -> dict[str, Any]:
+    shown = row.to_json()
+    del shown["run_tail"]
+    return shown
