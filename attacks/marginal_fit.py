@@ -4,17 +4,18 @@ Known columns are fixed; hidden column c of record i is a distribution P[c][i] o
 marginal of known columns K and hidden columns U then has, in the cell of known values κ and hidden
 values u, the mass Σ_i 1[x_iK = κ] Π_{c∈U} P[c][i, u_c], and the loss is the squared error to the
 released answers, summed over all cells. Worlds (several releases over the same known columns) are
-a leading batch axis throughout.
+a leading batch axis throughout. d is the number of columns, d′ of them hidden, V_c a column's size.
 
-`GramFit`, for one hidden column, never visits a cell: two records meet in exactly
-C(agreements, k − 1) marginals, where agreements counts the known columns on which they agree, so
-with G_ij = C(agreements_ij, k − 1) and B_iv = Σ_K answer_K[x_iK, v]
-    loss = Σ_v P_vᵀ G P_v − 2 ⟨P, B⟩ + Σ answers².
-Time O(n² V) a step, memory n².
+The first two forms never visit a cell. Two records agree on some number of known columns, and so
+share C(agreements, k − |U|) known parts of every hidden part U. Hence the squared mass is
+    Σ_ij Σ_h C(agreements_ij, k − h) e_h(⟨P[1]_i, P[1]_j⟩, ..., ⟨P[d′]_i, P[d′]_j⟩),
+with e_h the elementary symmetric polynomial, and the rest is linear in statistics gathered once.
 
-`CellFit`, for any number of hidden columns and for tables too long for n², keeps the cells and a
-sparse incidence of records and known cells. Time O(n Σ_U C(d − d′, k − |U|) Π_{c∈U} V_c) a step,
-memory that of the released cells plus n C(d − d′, k − 1).
+- `GramFit`, one hidden column: one n × n matrix, O(n² V) a step.
+- `KernelFit`, several: O(n² Σ_c V_c + n Σ_U Π_{c∈U} V_c) a step, memory n² d′.
+- `CellFit`, tables too long for n²: keeps the cells and a sparse incidence of records and known
+  cells; O(n Σ_U C(d − d′, k − |U|) Π_{c∈U} V_c) a step, memory that of the released cells plus
+  n C(d − d′, k − 1).
 """
 
 from __future__ import annotations
@@ -29,15 +30,18 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 import torch
+from scipy.sparse import csr_array
 from scipy.special import comb
 
 from reconbench.datasets import Table
 from reconbench.mechanisms import MarginalsRelease
 
 Codes = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
 
 DTYPE = torch.float64
-GRAM_LIMIT = 3_000
+GRAM_LIMIT = 1_000
+KERNEL_LIMIT = 1 << 25
 
 
 class MarginalFit(Protocol):
@@ -53,38 +57,35 @@ class MarginalFit(Protocol):
 def marginal_fit(
     releases: Sequence[MarginalsRelease], known: Table, targets: Sequence[str]
 ) -> MarginalFit:
-    """The cheaper of the two forms."""
-    if len(targets) == 1 and len(known) <= GRAM_LIMIT:
-        return GramFit.of(releases, known, targets[0])
-    return CellFit.of(releases, known, targets)
+    """The cheapest form for the size of the game."""
+    n = len(known)
+    if len(targets) == 1:
+        return (GramFit if n <= GRAM_LIMIT else CellFit).of(releases, known, targets)
+    small = len(releases) * len(targets) * n * n <= KERNEL_LIMIT
+    return (KernelFit if small else CellFit).of(releases, known, targets)
 
 
 @dataclass(frozen=True)
 class GramFit:
+    """One hidden column: loss = Σ_v P_vᵀ G P_v − 2 ⟨P, B⟩ + Σ answers².
+
+    G_ij = C(agreements_ij, k − 1) and B_iv = Σ_K answer_K[x_iK, v].
+    """
+
     gram: torch.Tensor
     gathered: torch.Tensor
     constant: torch.Tensor
 
     @classmethod
-    def of(cls, releases: Sequence[MarginalsRelease], known: Table, target: str) -> GramFit:
-        release = releases[0]
-        hidden = release.domain.position(target)
-        codes = _codes(release, known)
-        agreements = np.zeros((len(known), len(known)), dtype=np.int64)
-        for name in known.domain.names:
-            column = known.column(name)
-            agreements += column[:, None] == column[None, :]
-        gram = comb(np.arange(len(known.domain) + 1), release.k - 1)[agreements]
-        gathered = np.zeros((len(releases), len(known), release.domain.sizes[hidden]))
-        for index, columns in enumerate(release.workload):
-            rest = tuple(codes[:, i] for i in columns if i != hidden)
-            axis = columns.index(hidden)
-            for world, each in enumerate(releases):
-                gathered[world] += np.moveaxis(each.answers[index], axis, -1)[rest]
+    def of(
+        cls, releases: Sequence[MarginalsRelease], known: Table, targets: Sequence[str]
+    ) -> GramFit:
+        parts = _Parts(releases, known, targets)
+        (hidden,) = parts.order
         return cls(
-            torch.from_numpy(gram).to(DTYPE),
-            torch.from_numpy(gathered).to(DTYPE),
-            _sums_of_squares(releases),
+            torch.from_numpy(_shared_parts(known, parts.k - 1)),
+            torch.from_numpy(parts.gathered((hidden,))),
+            parts.sums_of_squares(),
         )
 
     def loss_and_gradient(
@@ -99,119 +100,204 @@ class GramFit:
 
 
 @dataclass(frozen=True)
+class KernelFit:
+    """Several hidden columns, through kernels between records."""
+
+    shared: tuple[torch.Tensor, ...]
+    statistics: tuple[tuple[tuple[int, ...], torch.Tensor], ...]
+    constant: torch.Tensor
+
+    @classmethod
+    def of(
+        cls, releases: Sequence[MarginalsRelease], known: Table, targets: Sequence[str]
+    ) -> KernelFit:
+        parts = _Parts(releases, known, targets)
+        widths = range(1, min(parts.k, len(targets)) + 1)
+        shared = tuple(torch.from_numpy(_shared_parts(known, parts.k - h)) for h in widths)
+        statistics = tuple(
+            (parts.places(hidden), torch.from_numpy(parts.gathered(hidden)))
+            for h in widths
+            for hidden in combinations(sorted(parts.order), h)
+            if parts.k - h <= len(known.domain)
+        )
+        return cls(shared, statistics, parts.sums_of_squares())
+
+    def loss_and_gradient(
+        self, columns: Sequence[torch.Tensor]
+    ) -> tuple[torch.Tensor, list[torch.Tensor]]:
+        kernels = [column @ column.mT for column in columns]
+        # e[h]: elementary symmetric polynomials of the kernels, built up column by column
+        e = [torch.ones_like(kernels[0])] + [torch.zeros_like(kernels[0]) for _ in self.shared]
+        for kernel in kernels:
+            for h in range(len(e) - 1, 0, -1):
+                e[h] = e[h] + kernel * e[h - 1]
+        square = sum(weight * power for weight, power in zip(self.shared, e[1:], strict=True))
+        loss = torch.as_tensor(square).sum(dim=(1, 2)) + self.constant
+        gradients = []
+        for column, kernel in zip(columns, kernels, strict=True):
+            # the same without this column: e_h^(−c) = e_h − K_c e_{h−1}^(−c)
+            without = e[0]
+            slope = self.shared[0] * without
+            for weight, power in zip(self.shared[1:], e[1:], strict=False):
+                without = power - kernel * without
+                slope = slope + weight * without
+            gradients.append(2 * slope @ column)
+        for hidden, statistic in self.statistics:
+            parts = [columns[c] for c in hidden]
+            for c, part, pulled in zip(hidden, parts, _contractions(statistic, parts), strict=True):
+                gradients[c] -= 2 * pulled
+                if c == hidden[0]:
+                    loss -= 2 * (part * pulled).sum(dim=(1, 2))
+        return loss, gradients
+
+
+@dataclass(frozen=True)
 class _Group:
-    """All marginals with the hidden part U: their answers over (known cells) × (values of U)."""
+    """All marginals with one hidden part: answers over (known cells) × (values of the part)."""
 
     hidden: tuple[int, ...]
-    incidence: torch.Tensor
-    transposed: torch.Tensor
-    answers: torch.Tensor
+    incidence: csr_array
+    answers: Floats
 
 
 @dataclass(frozen=True)
 class CellFit:
+    """Any number of hidden columns and records: residuals in the cells that records fall into.
+
+    Cells that no record's known values reach have mass 0 whatever the hidden columns are; they
+    add a constant to the loss.
+    """
+
     groups: tuple[_Group, ...]
+    constant: torch.Tensor
 
     @classmethod
     def of(
         cls, releases: Sequence[MarginalsRelease], known: Table, targets: Sequence[str]
     ) -> CellFit:
-        release = releases[0]
-        sizes = release.domain.sizes
-        codes = _codes(release, known)
-        order = release.domain.positions(targets)
-        visible = [i for i in range(len(sizes)) if i not in order]
-        index = {columns: i for i, columns in enumerate(release.workload)}
+        parts = _Parts(releases, known, targets)
         groups = []
-        for width in range(1, min(release.k, len(order)) + 1):
-            parts = list(combinations(visible, release.k - width))
-            if not parts:
+        for width in range(1, min(parts.k, len(targets)) + 1):
+            if parts.k - width > len(known.domain):
                 continue
-            incidence = _incidence(codes, parts, sizes)
-            transposed = incidence.t().to_sparse_csr()
-            for hidden in combinations(sorted(order), width):
-                blocks = [
-                    _answers(releases, index[tuple(sorted(part + hidden))], part, hidden)
-                    for part in parts
-                ]
-                answers = torch.from_numpy(np.concatenate(blocks, axis=1)).to(DTYPE)
-                where = tuple(order.index(i) for i in hidden)
-                groups.append(_Group(where, incidence, transposed, answers))
-        return cls(tuple(groups))
+            incidence, reached = parts.incidence(parts.k - width)
+            for hidden in combinations(sorted(parts.order), width):
+                answers = parts.answers(hidden)[:, reached]
+                groups.append(_Group(parts.places(hidden), incidence, answers))
+        inside = np.sum([(group.answers**2).sum(axis=(1, 2)) for group in groups], axis=0)
+        return cls(tuple(groups), parts.sums_of_squares() - torch.from_numpy(inside))
 
     def loss_and_gradient(
         self, columns: Sequence[torch.Tensor]
     ) -> tuple[torch.Tensor, list[torch.Tensor]]:
-        worlds = columns[0].shape[0]
-        loss = torch.zeros(worlds, dtype=DTYPE)
+        loss = self.constant.clone()
         gradients = [torch.zeros_like(column) for column in columns]
         for group in self.groups:
-            chosen = [columns[c] for c in group.hidden]
-            for world in range(worlds):
-                parts = [column[world] for column in chosen]
-                joint = _outer(parts)
-                residual = group.incidence @ joint - group.answers[world]
-                loss[world] += (residual**2).sum()
-                slope = 2 * (group.transposed @ residual)
-                for c, pulled in zip(group.hidden, _unouter(slope, parts), strict=True):
+            for world in range(len(loss)):
+                parts = [columns[c][world] for c in group.hidden]
+                residual = group.incidence @ _outer(parts).numpy() - group.answers[world]
+                loss[world] += float((residual**2).sum())
+                slope = torch.from_numpy(2 * (group.incidence.T @ residual))
+                for c, pulled in zip(group.hidden, _contractions(slope, parts), strict=True):
                     gradients[c][world] += pulled
         return loss, gradients
 
 
 def _outer(parts: Sequence[torch.Tensor]) -> torch.Tensor:
-    """Row-wise outer product: (n, V1), (n, V2), ... → (n, V1·V2·...)."""
-    return reduce(lambda a, b: (a[:, :, None] * b[:, None, :]).flatten(1), parts)
+    """Outer product of the last axes: (..., V1), (..., V2), ... → (..., V1·V2·...)."""
+    return reduce(lambda a, b: (a[..., :, None] * b[..., None, :]).flatten(-2), parts)
 
 
-def _unouter(slope: torch.Tensor, parts: Sequence[torch.Tensor]) -> Iterable[torch.Tensor]:
-    """The derivative by each part of an outer product, given the derivative by the whole."""
+def _contractions(whole: torch.Tensor, parts: Sequence[torch.Tensor]) -> Iterable[torch.Tensor]:
+    """``whole``, laid out like the outer product, summed against all parts but one, for each.
+
+    ``whole`` may have one row for all records; then matrix products avoid one row a record.
+    """
+    sizes = [part.shape[-1] for part in parts]
     for position, part in enumerate(parts):
         before, after = parts[:position], parts[position + 1 :]
-        left = prod(x.shape[1] for x in before)
-        pulled = slope.reshape(len(part), left, part.shape[1], -1)
-        if after:
-            pulled = torch.einsum("nlvr,nr->nlv", pulled, _outer(after))[..., None]
-        if before:
-            pulled = torch.einsum("nlvr,nl->nvr", pulled, _outer(before))[:, None]
-        yield pulled.reshape(len(part), part.shape[1])
+        rows = whole.reshape(*whole.shape[:-1], prod(sizes[:position]), part.shape[-1], -1)
+        if not before and not after:
+            yield rows.reshape(*whole.shape[:-1], part.shape[-1])
+        elif whole.shape[-2] == 1:
+            # (others) × V, once, times the records' weights on the others
+            table = rows.squeeze(-4).movedim(-2, -1).flatten(-3, -2)
+            yield _outer([*before, *after]) @ table
+        else:
+            others = rows.movedim(-2, -1).flatten(-3, -2)
+            yield (_outer([*before, *after])[..., None, :] @ others).squeeze(-2)
 
 
-def _codes(release: MarginalsRelease, known: Table) -> Codes:
-    """Known codes in the columns of the release; hidden columns stay 0 and are never read."""
-    codes = np.zeros((len(known), len(release.domain)), dtype=np.int64)
+def _shared_parts(known: Table, size: int) -> Floats:
+    """For every two records, how many sets of ``size`` known columns they agree on."""
+    agreements = np.zeros((len(known), len(known)), dtype=np.int64)
     for name in known.domain.names:
-        codes[:, release.domain.position(name)] = known.column(name)
-    return codes
+        column = known.column(name)
+        agreements += column[:, None] == column[None, :]
+    ways = comb(np.arange(len(known.domain) + 1), size).astype(np.float64)
+    return np.asarray(ways[agreements])
 
 
-def _incidence(
-    codes: Codes,
-    parts: Sequence[tuple[int, ...]],
-    sizes: Sequence[int],
-) -> torch.Tensor:
-    """Which record falls into which known cell, over all known parts: a sparse 0/1 matrix."""
-    n = len(codes)
-    rows, offset = [], 0
-    for part in parts:
-        spread = [sizes[i] for i in part]
-        cell = np.ravel_multi_index([codes[:, i] for i in part], spread) if part else np.zeros(n)
-        rows.append(cell.astype(np.int64) + offset)
-        offset += prod(spread)
-    where = np.stack([np.concatenate(rows), np.tile(np.arange(n), len(parts))])
-    ones = torch.ones(where.shape[1], dtype=DTYPE)
-    return torch.sparse_coo_tensor(torch.from_numpy(where), ones, (offset, n)).to_sparse_csr()
+class _Parts:
+    """A release taken apart by hidden columns."""
 
+    def __init__(
+        self, releases: Sequence[MarginalsRelease], known: Table, targets: Sequence[str]
+    ) -> None:
+        self._releases = releases
+        domain = releases[0].domain
+        self._sizes = domain.sizes
+        self.k = releases[0].k
+        self.order = domain.positions(targets)
+        self._visible = [i for i in range(len(domain)) if i not in self.order]
+        self._index = {columns: i for i, columns in enumerate(releases[0].workload)}
+        self._codes = {i: known.column(domain.names[i]) for i in self._visible}
+        self._n = len(known)
 
-def _answers(
-    releases: Sequence[MarginalsRelease], index: int, part: tuple[int, ...], hidden: tuple[int, ...]
-) -> npt.NDArray[np.float64]:
-    """One marginal of every world as (worlds, known cells, hidden cells)."""
-    columns = releases[0].workload[index]
-    axes = [columns.index(i) for i in (*part, *hidden)]
-    spread = prod(releases[0].domain.sizes[i] for i in part)
-    return np.stack([each.answers[index].transpose(axes).reshape(spread, -1) for each in releases])
+    def places(self, hidden: Sequence[int]) -> tuple[int, ...]:
+        """Hidden positions of the domain as positions among the targets."""
+        return tuple(self.order.index(i) for i in hidden)
 
+    def sums_of_squares(self) -> torch.Tensor:
+        totals = [sum(float((a**2).sum()) for a in each.answers) for each in self._releases]
+        return torch.tensor(totals, dtype=DTYPE)
 
-def _sums_of_squares(releases: Sequence[MarginalsRelease]) -> torch.Tensor:
-    totals = [sum(float((answer**2).sum()) for answer in each.answers) for each in releases]
-    return torch.tensor(totals, dtype=DTYPE)
+    def gathered(self, hidden: tuple[int, ...]) -> Floats:
+        """Σ over known parts of the answers in each record's own cell: (worlds, n or 1, values)."""
+        width = prod(self._sizes[i] for i in hidden)
+        parts = list(combinations(self._visible, self.k - len(hidden)))
+        total = np.zeros((len(self._releases), self._n if parts != [()] else 1, width))
+        for part in parts:
+            total += self._marginal(part, hidden)[:, self._cells(part)]
+        return total
+
+    def answers(self, hidden: tuple[int, ...]) -> Floats:
+        """(worlds, all known cells, values), known parts one after the other."""
+        parts = combinations(self._visible, self.k - len(hidden))
+        return np.concatenate([self._marginal(part, hidden) for part in parts], axis=1)
+
+    def incidence(self, size: int) -> tuple[csr_array, Codes]:
+        """Which record falls into which known cell, for the cells that any falls into."""
+        rows, offset = [], 0
+        for part in combinations(self._visible, size):
+            rows.append(np.broadcast_to(self._cells(part), self._n) + offset)
+            offset += prod(self._sizes[i] for i in part)
+        reached, row = np.unique(np.concatenate(rows), return_inverse=True)
+        column = np.tile(np.arange(self._n), len(rows))
+        shape = (len(reached), self._n)
+        return csr_array((np.ones(len(row)), (row, column)), shape=shape), reached
+
+    def _marginal(self, part: tuple[int, ...], hidden: tuple[int, ...]) -> Floats:
+        index = self._index[tuple(sorted(part + hidden))]
+        columns = self._releases[0].workload[index]
+        axes = [columns.index(i) for i in (*part, *hidden)]
+        cells = prod(self._sizes[i] for i in part)
+        worlds = [each.answers[index].transpose(axes).reshape(cells, -1) for each in self._releases]
+        return np.stack(worlds)
+
+    def _cells(self, part: tuple[int, ...]) -> Codes:
+        """The known cell of every record; one cell for all when nothing known is in the part."""
+        if not part:
+            return np.zeros(1, dtype=np.int64)
+        sizes = [self._sizes[i] for i in part]
+        return np.asarray(np.ravel_multi_index([self._codes[i] for i in part], sizes))

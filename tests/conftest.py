@@ -1,0 +1,61 @@
+"""Games small enough to enumerate, shared by the rooms' tests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from reconbench.attacks import AttackerView, ExactMatch, Metric
+from reconbench.datasets import Attribute, BayNet, Domain, Table
+from reconbench.mechanisms import GaussianMarginals
+
+
+@pytest.fixture(scope="session")
+def toy_net() -> BayNet:
+    """Five correlated columns: a chain a → b → c with d a child of a and c, and e alone."""
+    rng = np.random.default_rng(11)
+    sizes = {"a": 3, "b": 2, "c": 4, "d": 2, "e": 3}
+    domain = Domain(
+        tuple(
+            Attribute(name, tuple(f"{name}{v}" for v in range(size)), ordinal=name == "c")
+            for name, size in sizes.items()
+        )
+    )
+    parents = ((), (0,), (1,), (0, 2), ())
+    shape = [tuple(domain.sizes[p] for p in group) for group in parents]
+    cpts = tuple(
+        rng.dirichlet(np.ones(size), size=where)
+        for size, where in zip(domain.sizes, shape, strict=True)
+    )
+    return BayNet(domain, parents, cpts, domain.names)
+
+
+@pytest.fixture(scope="session")
+def make_view(toy_net: BayNet) -> Callable[..., tuple[AttackerView, Table]]:
+    """A played release of the toy network, and the truth that the view does not hold."""
+
+    def make(
+        targets: tuple[str, ...] = ("c",),
+        epsilon: float = 3.0,
+        n: int = 30,
+        k: int = 3,
+        seed: int = 0,
+        metric: Metric | None = None,
+    ) -> tuple[AttackerView, Table]:
+        rng = np.random.default_rng(seed)
+        table = toy_net.sample(n, rng)
+        mechanism = GaussianMarginals.for_budget(toy_net.domain, targets, epsilon, 1e-5, k=k)
+        known = table.project([name for name in toy_net.domain.names if name not in targets])
+        view = AttackerView(
+            mechanism.release(table, rng),
+            mechanism,
+            known,
+            targets,
+            toy_net,
+            metric or ExactMatch(),
+        )
+        return view, table.project(targets)
+
+    return make
