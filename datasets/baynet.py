@@ -252,8 +252,9 @@ class _Plan:
 
 
 def _log_total(batch: Elimination, size: int) -> Floats:
+    total = batch.joint(())
     with np.errstate(divide="ignore"):
-        return np.broadcast_to(np.log(batch.joint(())) + batch.log_scale, (size,))
+        return np.broadcast_to(np.log(total) + batch.log_scale, (size,))
 
 
 def _in_chunks(

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
 from math import prod
 
 import numpy as np
@@ -22,6 +21,7 @@ Codes = npt.NDArray[np.int64]
 
 CHUNK_CELLS = 1 << 22
 MAX_CLIQUE_CELLS = 1 << 27
+RESCALE_EVERY = 8
 
 
 @dataclass(frozen=True)
@@ -37,10 +37,6 @@ class Factor:
         shape = iter(self.values.shape[axis] for axis in order[1:])
         layout = [next(shape) if v in self.scope else 1 for v in scope]
         return self.values.transpose(order).reshape(self.values.shape[0], *layout)
-
-
-def product(factors: Sequence[Factor], scope: Sequence[int]) -> Floats:
-    return reduce(np.multiply, (factor.aligned(scope) for factor in factors))
 
 
 def restrict(scope: Sequence[int], table: Floats, evidence: Mapping[int, Codes]) -> Factor:
@@ -90,30 +86,37 @@ class Elimination:
     factors: list[Factor]
     log_scale: Floats
 
-    def _take(self, variable: int) -> tuple[tuple[int, ...], Floats]:
-        touched = [factor for factor in self.factors if variable in factor.scope]
-        self.factors = [factor for factor in self.factors if variable not in factor.scope]
-        others = sorted({v for factor in touched for v in factor.scope} - {variable})
-        scope = (*others, variable)
-        return tuple(others), product(touched, scope)
-
-    def _put(self, scope: tuple[int, ...], values: Floats) -> None:
-        """Rescale to a largest entry of 1, so that long products never underflow."""
-        peak = values.max(axis=tuple(range(1, values.ndim)), keepdims=True)
-        peak = np.where(peak > 0, peak, 1.0)
-        self.log_scale = self.log_scale + np.log(peak.reshape(peak.shape[0]))
-        self.factors.append(Factor(scope, values / peak))
-
     def sum_out(self, variable: int) -> None:
         scope, values = self._take(variable)
-        self._put(scope, values.sum(axis=-1))
+        self.factors.append(Factor(scope, self._scaled(values.sum(axis=-1))))
 
     def max_out(self, variable: int) -> tuple[tuple[int, ...], Codes]:
         """Eliminate by maximum; returns the scope and the arg max over it, for the trace back."""
         scope, values = self._take(variable)
-        self._put(scope, values.max(axis=-1))
+        self.factors.append(Factor(scope, self._scaled(values.max(axis=-1))))
         return scope, values.argmax(axis=-1)
 
     def joint(self, scope: Sequence[int]) -> Floats:
         """The product of all that is left, over ``scope``, up to ``log_scale``."""
-        return product(self.factors, scope)
+        return self._product(self.factors, scope)
+
+    def _take(self, variable: int) -> tuple[tuple[int, ...], Floats]:
+        touched = [factor for factor in self.factors if variable in factor.scope]
+        self.factors = [factor for factor in self.factors if variable not in factor.scope]
+        others = sorted({v for factor in touched for v in factor.scope} - {variable})
+        return tuple(others), self._product(touched, (*others, variable))
+
+    def _product(self, factors: Sequence[Factor], scope: Sequence[int]) -> Floats:
+        values = factors[0].aligned(scope)
+        for count, factor in enumerate(factors[1:], start=1):
+            values = values * factor.aligned(scope)
+            if count % RESCALE_EVERY == 0:
+                values = self._scaled(values)
+        return values
+
+    def _scaled(self, values: Floats) -> Floats:
+        """Rescale to a largest entry of 1, so that long products never underflow."""
+        peak = values.max(axis=tuple(range(1, values.ndim)), keepdims=True)
+        peak = np.where(peak > 0, peak, 1.0)
+        self.log_scale = self.log_scale + np.log(peak.reshape(peak.shape[0]))
+        return np.asarray(values / peak)
