@@ -6,7 +6,6 @@ smallest of several repetitions, taken in turn so that a busy moment hits both s
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
 import numpy as np
@@ -33,18 +32,12 @@ def naive_tails(p: FloatArray) -> FloatArray:
     return np.cumsum(pmf[::-1])[::-1]
 
 
-def fastest(repetitions: int, *tasks: Callable[[], object]) -> list[float]:
-    """The smallest time of each task, the tasks taking turns."""
-    best = [np.inf] * len(tasks)
-    for _ in range(repetitions):
-        for i, task in enumerate(tasks):
-            start = time.perf_counter()
-            task()
-            best[i] = min(best[i], time.perf_counter() - start)
-    return best
+Fastest = Callable[..., list[float]]
 
 
-def test_poisson_binomial_against_the_naive_twin(benchmark: BenchmarkFixture) -> None:
+def test_poisson_binomial_against_the_naive_twin(
+    benchmark: BenchmarkFixture, fastest: Fastest
+) -> None:
     p = probabilities(20_000)
     ours = benchmark(lambda: PoissonBinomial(p).tails)
     np.testing.assert_allclose(ours[: p.size + 1], naive_tails(p), rtol=1e-11, atol=1e-290)
@@ -55,7 +48,7 @@ def test_poisson_binomial_against_the_naive_twin(benchmark: BenchmarkFixture) ->
 
 @pytest.mark.parametrize(("small", "large", "limit"), [(10**4, 10**5, 40), (10**5, 10**6, 40)])
 def test_poisson_binomial_growth(
-    benchmark: BenchmarkFixture, small: int, large: int, limit: float
+    benchmark: BenchmarkFixture, fastest: Fastest, small: int, large: int, limit: float
 ) -> None:
     p, q = probabilities(small), probabilities(large)
     benchmark(lambda: PoissonBinomial(q).tails)
@@ -65,7 +58,7 @@ def test_poisson_binomial_growth(
     assert long / short < limit
 
 
-def test_ceilings_of_a_hundred_targets(benchmark: BenchmarkFixture) -> None:
+def test_ceilings_of_a_hundred_targets(benchmark: BenchmarkFixture, fastest: Fastest) -> None:
     p, guarantee = probabilities(100), ApproxDP(1.0, 1e-5)
     benchmark(lambda: theorem_3_5(p, guarantee))
     # Three ceilings cost a few times the sum they are read from, not n times.
@@ -76,7 +69,9 @@ def test_ceilings_of_a_hundred_targets(benchmark: BenchmarkFixture) -> None:
     assert ceilings / sums < 12
 
 
-def test_ceilings_of_a_hundred_thousand_targets(benchmark: BenchmarkFixture) -> None:
+def test_ceilings_of_a_hundred_thousand_targets(
+    benchmark: BenchmarkFixture, fastest: Fastest
+) -> None:
     p, guarantee = probabilities(10**5), ApproxDP(1.0, 1e-8)
     benchmark(lambda: theorem_3_5(p, guarantee))
     ceilings, sums = fastest(3, lambda: theorem_3_5(p, guarantee), lambda: PoissonBinomial(p).tails)

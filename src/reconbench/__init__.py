@@ -1,1 +1,116 @@
-"""reconbench."""
+"""reconbench: how much of a table can be reconstructed from a differentially private release,
+and how much could any attacker?
+
+The public names below are loaded when first used, so that importing the package is quick.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from reconbench.attacks import (
+        Attack,
+        AttackerView,
+        ExactMatch,
+        Metric,
+        Reconstruction,
+        WithinL1,
+    )
+    from reconbench.benchmarks.game import AttackSpec, Game, Round, play
+    from reconbench.bounds import (
+        ApproxDP,
+        GaussianDP,
+        Guarantee,
+        PureDP,
+        corollary_3_4,
+        theorem_3_2,
+        theorem_3_5,
+    )
+    from reconbench.datasets import (
+        Attribute,
+        BayNet,
+        Domain,
+        Prior,
+        Table,
+        load_prior,
+        save_prior,
+    )
+    from reconbench.mechanisms import ExactMarginals, GaussianMarginals, Mechanism, Release
+
+_HOMES = {
+    "reconbench.attacks": (
+        "Attack",
+        "AttackerView",
+        "ExactMatch",
+        "Metric",
+        "Reconstruction",
+        "WithinL1",
+    ),
+    "reconbench.benchmarks.game": ("AttackSpec", "Game", "Round", "play"),
+    "reconbench.bounds": (
+        "ApproxDP",
+        "GaussianDP",
+        "Guarantee",
+        "PureDP",
+        "corollary_3_4",
+        "theorem_3_2",
+        "theorem_3_5",
+    ),
+    "reconbench.datasets": (
+        "Attribute",
+        "BayNet",
+        "Domain",
+        "Prior",
+        "Table",
+        "load_prior",
+        "save_prior",
+    ),
+    "reconbench.mechanisms": ("ExactMarginals", "GaussianMarginals", "Mechanism", "Release"),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "ApproxDP",
+    "Attack",
+    "AttackSpec",
+    "AttackerView",
+    "Attribute",
+    "BayNet",
+    "Domain",
+    "ExactMarginals",
+    "ExactMatch",
+    "Game",
+    "GaussianDP",
+    "GaussianMarginals",
+    "Guarantee",
+    "Mechanism",
+    "Metric",
+    "Prior",
+    "PureDP",
+    "Reconstruction",
+    "Release",
+    "Round",
+    "Table",
+    "WithinL1",
+    "corollary_3_4",
+    "load_prior",
+    "play",
+    "save_prior",
+    "theorem_3_2",
+    "theorem_3_5",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return version("reconbench")
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'reconbench' has no attribute {name!r}")
+    return getattr(import_module(_HOME_OF[name]), name)
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]
