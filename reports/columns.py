@@ -1,0 +1,121 @@
+"""The columns of a leaderboard: their order, their meaning, and a row's values."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+
+from reconbench.benchmarks.summary import Summary
+
+Value = str | int | float | None
+
+
+class ReportError(ValueError):
+    """Results that cannot be reported."""
+
+
+BOUNDS: Mapping[str, str] = {
+    "thm35": "Theorem 3.5, holds for any attack",
+    "cor34": "Corollary 3.4, an estimate over the runs of this attack",
+    "thm32": "Theorem 3.2, pure DP only, for the guesses this attack made",
+}
+CONFIDENCES: Mapping[str, str] = {"0.05": "5 %", "0.5": "50 %", "0.95": "95 %"}
+
+_CEILINGS = {
+    f"ceiling_{bound}_{confidence}": (
+        f"most records recovered with a probability of at least {percent}, mean over "
+        f"repetitions ({meaning})"
+    )
+    for bound, meaning in BOUNDS.items()
+    for confidence, percent in CONFIDENCES.items()
+}
+
+COLUMNS: Mapping[str, str] = {
+    "dataset": "the data set whose prior the tables are drawn from",
+    "targets": "the columns the attacker must guess, separated by a comma and a space",
+    "known": "how many other columns of every record the attacker knows",
+    "n": "records in a table, and so the most that can be reconstructed",
+    "k": "columns in each released marginal",
+    "epsilon": "privacy budget ε of the release; inf means no noise",
+    "delta": "privacy parameter δ of the release",
+    "mechanism": "what released the table",
+    "guarantee": "the privacy guarantee of the release and its neighbouring relation",
+    "metric": "what counts as reconstructing a record",
+    "rank": "place of the attack in its game by mean success; ties share a place",
+    "attack": "the attack",
+    "attack_options": "the options of the attack, as JSON",
+    "seed": "seed of the game: the same seed gives the same tables and noise to every attack",
+    "repetitions": "finished repetitions, each with a fresh table and fresh noise",
+    "failures": "repetitions in which the attack broke off",
+    "skipped": "repetitions that the attack declined",
+    "success": "records reconstructed of n, mean over repetitions",
+    "success_low": "lower end of the 95 % interval of that mean (Student's t); empty for one run",
+    "success_high": "upper end of the 95 % interval of that mean",
+    "baseline": "records the best guess from the prior alone got on the same tables, mean",
+    "baseline_expected": "records the best guess from the prior alone gets in expectation",
+    **_CEILINGS,
+    "above_ceiling": (
+        "share of repetitions that passed the 95 % ceiling of Theorem 3.5: at most 0.05 in the "
+        "long run"
+    ),
+    "seconds": "seconds the attack took for one table, mean over repetitions",
+    "error": "why the attack failed or declined, from its first such repetition",
+}
+
+TEXT = frozenset(
+    {
+        "dataset",
+        "targets",
+        "mechanism",
+        "guarantee",
+        "metric",
+        "attack",
+        "attack_options",
+        "error",
+    }
+)
+_COUNTS = ("success", "baseline", "ceiling_")
+
+
+def present(summaries: Sequence[Summary]) -> list[str]:
+    """The documented columns, without those of ceilings that no row has."""
+    found = {name for row in summaries for name in _ceilings(row)}
+    odd = sorted(found - _CEILINGS.keys())
+    if odd:
+        raise ReportError(
+            f"no leaderboard column is documented for {odd[0]!r}: "
+            f"known are the bounds {', '.join(BOUNDS)} at {', '.join(CONFIDENCES)}"
+        )
+    return [name for name in COLUMNS if name in found or name not in _CEILINGS]
+
+
+def values(row: Summary, rank: int | None) -> dict[str, Value]:
+    """A row's value in each documented column; None where it has none."""
+    return {name: vars(row).get(name) for name in COLUMNS} | {
+        "targets": row.column,
+        "known": len(row.known),
+        "rank": rank,
+        "attack_options": options_text(row),
+        **_ceilings(row),
+    }
+
+
+def options_text(row: Summary) -> str:
+    return json.dumps(row.attack_options, sort_keys=True, ensure_ascii=False, default=str)
+
+
+def shown(name: str, value: Value) -> str:
+    """A value as a person reads it: counts of records to a tenth, other numbers to 3 digits."""
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return f"{value:.1f}" if name.startswith(_COUNTS) else f"{value:.3g}"
+    return str(value)
+
+
+def _ceilings(row: Summary) -> dict[str, float]:
+    return {
+        f"ceiling_{bound}_{confidence}": value
+        for bound, by_confidence in row.ceilings.items()
+        for confidence, value in by_confidence.items()
+    }

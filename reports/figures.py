@@ -1,0 +1,253 @@
+"""Figures of a leaderboard: where everything stands, for the template to draw.
+
+Horizontal places are percentages of a track from 0 to n records, so that a figure fits any width;
+vertical places are pixels.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean
+
+from reconbench.benchmarks.summary import Summary
+from reconbench.reports.columns import CONFIDENCES, options_text
+from reconbench.reports.ranking import game, ordered, setting
+
+COLOURS = 5
+SHAPES = 4
+LANE = 14
+MARGIN = 5
+
+
+@dataclass(frozen=True)
+class Look:
+    """How an attack is drawn throughout a page: colours and shapes together tell 20 apart."""
+
+    label: str
+    colour: int
+    shape: int
+
+
+@dataclass(frozen=True)
+class Mark:
+    """One attack in one line: its mean and interval, or the reason why there is none."""
+
+    look: Look
+    y: float
+    x: float | None
+    low: float | None
+    high: float | None
+    value: str
+    title: str
+
+
+@dataclass(frozen=True)
+class Band:
+    """The ceiling of Theorem 3.5 at 5, 50 and 95 %."""
+
+    low: float
+    middle: float
+    high: float
+    title: str
+
+    @property
+    def width(self) -> float:
+        return round(self.high - self.low, 3)
+
+    @property
+    def beyond(self) -> float:
+        return round(100 - self.high, 3)
+
+
+@dataclass(frozen=True)
+class Line:
+    """One game: the prior, the attacks and the ceiling for one choice of target columns."""
+
+    label: str
+    height: int
+    prior: float
+    prior_title: str
+    band: Band | None
+    marks: tuple[Mark, ...]
+
+    @property
+    def description(self) -> str:
+        band = [self.band.title] if self.band else []
+        return "; ".join([self.prior_title, *(mark.title for mark in self.marks), *band])
+
+
+@dataclass(frozen=True)
+class Average:
+    """An attack's mean over the lines of a figure in which it has a result."""
+
+    look: Look
+    value: str
+    note: str
+
+
+@dataclass(frozen=True)
+class Tick:
+    x: float
+    label: str
+
+
+@dataclass(frozen=True)
+class Figure:
+    """All games that differ only in their target columns.
+
+    ``apart`` are the details that tell it from the other figures of its data set and ε.
+    """
+
+    dataset: str
+    epsilon: str
+    details: tuple[str, ...]
+    n: str
+    ticks: tuple[Tick, ...]
+    lines: tuple[Line, ...]
+    averages: tuple[Average, ...]
+    prior_average: str
+    ceiling_average: str | None
+    apart: tuple[str, ...] = ()
+
+
+def figures(summaries: Sequence[Summary]) -> list[Figure]:
+    """One figure a data set, ε, metric and number of targets (and n, k, mechanism, seed)."""
+    labels = dict.fromkeys(_label(row) for row in summaries)
+    looks = {
+        label: Look(label, place % COLOURS, place % SHAPES) for place, label in enumerate(labels)
+    }
+    groups: dict[tuple[Hashable, ...], list[Summary]] = {}
+    for row in ordered(summaries):
+        groups.setdefault(setting(row), []).append(row)
+    return _told_apart([_figure(rows, looks) for rows in groups.values()])
+
+
+def _told_apart(found: Sequence[Figure]) -> list[Figure]:
+    shared: dict[tuple[str, str], frozenset[str]] = {}
+    for figure in found:
+        place = (figure.dataset, figure.epsilon)
+        details = frozenset(figure.details)
+        shared[place] = shared.get(place, details) & details
+    return [
+        replace(figure, apart=tuple(each for each in figure.details if each not in common))
+        for figure in found
+        for common in (shared[figure.dataset, figure.epsilon],)
+    ]
+
+
+def _figure(rows: Sequence[Summary], looks: Mapping[str, Look]) -> Figure:
+    first = rows[0]
+    games: dict[tuple[Hashable, ...], list[Summary]] = {}
+    for row in rows:
+        games.setdefault(game(row), []).append(row)
+    here = [look for label, look in looks.items() if label in {_label(row) for row in rows}]
+    bounded = [full for full in map(_fullest, games.values()) if _has_band(full)]
+    return Figure(
+        dataset=first.dataset,
+        epsilon=_number(first.epsilon),
+        details=_details(rows),
+        n=_count(first.n),
+        ticks=ticks(first.n),
+        lines=tuple(_line(attacks, here) for attacks in games.values()),
+        averages=tuple(_average(look, rows, len(games)) for look in here),
+        prior_average=f"{fmean(_fullest(each).baseline_expected for each in games.values()):.1f}",
+        ceiling_average=f"{fmean(row.ceilings['thm35']['0.95'] for row in bounded):.1f}"
+        if bounded
+        else None,
+    )
+
+
+def _details(rows: Sequence[Summary]) -> tuple[str, ...]:
+    first, count = rows[0], len(rows[0].targets)
+    guarantees = dict.fromkeys(row.guarantee for row in rows)
+    return (
+        f"{first.metric} metric",
+        f"{count} target column{'s' if count > 1 else ''}, {len(first.known)} known",
+        f"{_count(first.n)} records",
+        f"{first.mechanism}, k = {first.k}",
+        f"δ = {_number(first.delta)}",
+        *(guarantees if len(guarantees) == 1 else ()),
+        f"seed {first.seed}",
+    )
+
+
+def _line(rows: Sequence[Summary], looks: Sequence[Look]) -> Line:
+    full = _fullest(rows)
+    lanes = enumerate((row, look) for look in looks for row in rows if _label(row) == look.label)
+    return Line(
+        label=full.column,
+        height=2 * MARGIN + LANE * len(rows),
+        prior=_place(full.baseline_expected, full.n),
+        prior_title=f"{full.baseline_expected:.1f} of {full.n} expected from the prior alone",
+        band=_band(full),
+        marks=tuple(_mark(row, look, lane) for lane, (row, look) in lanes),
+    )
+
+
+def _mark(row: Summary, look: Look, lane: int) -> Mark:
+    y = MARGIN + LANE * (lane + 0.5)
+    if row.success is None:
+        value = "failed" if row.failures else "skipped"
+        return Mark(look, y, None, None, None, value, f"{value}: {look.label}: {row.error or ''}")
+    title = f"{row.success:.1f} of {row.n} reconstructed"
+    low = high = None
+    if row.success_low is not None and row.success_high is not None:
+        low, high = _place(row.success_low, row.n), _place(row.success_high, row.n)
+        title += f", 95 % interval {row.success_low:.1f} to {row.success_high:.1f}"
+    place = _place(row.success, row.n)
+    return Mark(look, y, place, low, high, f"{row.success:.1f}", f"{title}, by {look.label}")
+
+
+def _band(row: Summary) -> Band | None:
+    if not _has_band(row):
+        return None
+    at = [row.ceilings["thm35"][confidence] for confidence in CONFIDENCES]
+    title = ", ".join(
+        f"{value:.1f} with {percent}"
+        for value, percent in zip(at, CONFIDENCES.values(), strict=True)
+    )
+    low, middle, high = (_place(value, row.n) for value in at)
+    return Band(low, middle, high, f"ceiling for any attack: {title} confidence")
+
+
+def _has_band(row: Summary) -> bool:
+    return CONFIDENCES.keys() <= row.ceilings.get("thm35", {}).keys()
+
+
+def _average(look: Look, rows: Sequence[Summary], games: int) -> Average:
+    found = [row.success for row in rows if _label(row) == look.label and row.success is not None]
+    if not found:
+        return Average(look, "no result", "")
+    note = "" if len(found) == games else f"over {len(found)} of {games}"
+    return Average(look, f"{fmean(found):.1f}", note)
+
+
+def _fullest(rows: Sequence[Summary]) -> Summary:
+    """The row with most repetitions: prior and ceiling are the game's, means over the same runs."""
+    return max(rows, key=lambda row: row.repetitions)
+
+
+def ticks(n: int) -> tuple[Tick, ...]:
+    """0, n and round numbers between them, about five."""
+    scale = 10.0 ** math.floor(math.log10(max(n, 5) / 5))
+    step = next(int(scale * m) for m in (1, 2, 5, 10) if scale * m * 6 >= n)
+    inner = range(0, n - step // 2, step) if step > 1 else range(n)
+    return tuple(Tick(_place(at, n), _count(at)) for at in (*inner, n))
+
+
+def _label(row: Summary) -> str:
+    return f"{row.attack} {options_text(row)}" if row.attack_options else row.attack
+
+
+def _place(value: float, n: int) -> float:
+    return round(100 * min(max(value / n, 0.0), 1.0), 3)
+
+
+def _count(value: int) -> str:
+    return f"{value:,}".replace(",", "\u202f")
+
+
+def _number(value: float) -> str:
+    return "∞" if math.isinf(value) else f"{value:g}"

@@ -1,0 +1,57 @@
+"""Summaries for the tests of the reports: one of an attack that finished, one that failed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from reconbench.benchmarks.summary import Summary
+
+
+@pytest.fixture
+def summary() -> Summary:
+    return Summary(
+        dataset="acs",
+        targets=("AGEP",),
+        known=("SEX", "MAR"),
+        n=100,
+        k=3,
+        epsilon=1.0,
+        delta=1e-5,
+        mechanism="gaussian-marginals",
+        guarantee="0.268-GDP, replace-one",
+        metric="exact",
+        attack="rap",
+        attack_options={},
+        seed=0,
+        repetitions=3,
+        failures=0,
+        skipped=0,
+        error=None,
+        success=50 + 1 / 3,
+        success_low=40.1,
+        success_high=60.2,
+        baseline=47.0,
+        baseline_expected=48.25,
+        ceilings={"thm35": {"0.05": 60.0, "0.5": 67.0 + 1 / 3, "0.95": 74.0}},
+        above_ceiling=0.0,
+        seconds=0.1 + 0.2,
+    )
+
+
+@pytest.fixture
+def failed(summary: Summary) -> Summary:
+    return replace(
+        summary,
+        attack="broken",
+        repetitions=0,
+        failures=3,
+        error="attack 'broken' failed: no memory",
+        success=None,
+        success_low=None,
+        success_high=None,
+        ceilings={},
+        above_ceiling=None,
+        seconds=None,
+    )

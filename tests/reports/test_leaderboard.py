@@ -1,0 +1,145 @@
+"""The leaderboard as CSV: its columns, numbers, order and ranks, and that text cannot run."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from reconbench.benchmarks.summary import Summary
+from reconbench.reports import COLUMNS, ReportError, leaderboard_csv
+
+
+def read(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text, newline="")))
+
+
+def test_the_header_is_the_documented_columns_in_order(summary: Summary) -> None:
+    every = dict.fromkeys(("thm35", "cor34", "thm32"), summary.ceilings["thm35"])
+    header = leaderboard_csv([replace(summary, ceilings=every)]).splitlines()[0].split(",")
+    assert header == list(COLUMNS)
+
+
+def test_the_documentation_lists_the_same_columns() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "leaderboard.md").read_text(encoding="utf-8")
+    listed = dict(re.findall(r"^\| `(\w[^`]*)` \| (.*) \|$", text, re.MULTILINE))
+    assert list(listed.items()) == list(COLUMNS.items())
+
+
+def test_columns_of_absent_ceilings_are_left_out(summary: Summary) -> None:
+    header = leaderboard_csv([summary]).splitlines()[0].split(",")
+    assert header == [name for name in COLUMNS if "cor34" not in name and "thm32" not in name]
+
+
+def test_an_undocumented_ceiling_is_refused(summary: Summary) -> None:
+    with pytest.raises(ReportError, match=r"ceiling_new_0\.9"):
+        leaderboard_csv([replace(summary, ceilings={"new": {"0.9": 1.0}})])
+
+
+def test_numbers_survive_the_round_trip(summary: Summary) -> None:
+    (row,) = read(leaderboard_csv([replace(summary, attack_options={"steps": 5})]))
+    for name in ("n", "k", "seed", "repetitions", "failures", "skipped"):
+        assert int(row[name]) == getattr(summary, name)
+    for name in ("epsilon", "delta", "success", "success_low", "baseline_expected", "seconds"):
+        assert float(row[name]) == getattr(summary, name)
+    assert float(row["ceiling_thm35_0.5"]) == summary.ceilings["thm35"]["0.5"]
+    assert row["known"] == "2"
+    assert json.loads(row["attack_options"]) == {"steps": 5}
+
+
+def test_rows_go_by_dataset_column_epsilon_and_falling_success(summary: Summary) -> None:
+    rows = [
+        replace(summary, dataset=dataset, targets=(column,), epsilon=epsilon, attack=attack)
+        for attack in ("rap", "prior", "broken")
+        for epsilon in (10.0, 1.0)
+        for dataset in ("fire", "acs")
+        for column in ("B", "A")
+    ]
+    success = {"rap": 40.0, "prior": 50.0, "broken": None}
+    rows = [replace(row, success=success[row.attack]) for row in rows]
+    found = [
+        (row["dataset"], row["targets"], row["epsilon"], row["attack"])
+        for row in read(leaderboard_csv(rows))
+    ]
+    assert found == [
+        (dataset, column, epsilon, attack)
+        for dataset in ("fire", "acs")
+        for column in ("B", "A")
+        for epsilon in ("1.0", "10.0")
+        for attack in ("prior", "rap", "broken")
+    ]
+
+
+def test_ranks_are_per_game_and_shared_by_ties(summary: Summary) -> None:
+    rows = [
+        replace(summary, attack=name, success=success)
+        for name, success in (("a", 10.0), ("b", 30.0), ("c", 30.0), ("d", None))
+    ]
+    rows.append(replace(summary, attack="a", epsilon=2.0, success=5.0))
+    found = [(row["attack"], row["rank"]) for row in read(leaderboard_csv(rows))]
+    assert found == [("b", "1"), ("c", "1"), ("a", "3"), ("d", ""), ("a", "1")]
+
+
+def test_games_that_differ_in_metric_only_are_not_mixed(summary: Summary) -> None:
+    rows = [
+        replace(summary, metric=metric, attack=attack, success=success)
+        for metric, attack, success in (
+            ("exact", "a", 1.0),
+            ("within-1", "a", 9.0),
+            ("exact", "b", 5.0),
+        )
+    ]
+    found = [(row["metric"], row["attack"], row["rank"]) for row in read(leaderboard_csv(rows))]
+    assert found == [("exact", "b", "1"), ("exact", "a", "2"), ("within-1", "a", "1")]
+
+
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r", "\n", "  ="])
+def test_text_that_a_spreadsheet_would_run_is_quoted(failed: Summary, start: str) -> None:
+    name = f"{start}HYPERLINK(1)"
+    (row,) = read(leaderboard_csv([replace(failed, attack=name, error=name, dataset=name)]))
+    assert row["attack"] == row["error"] == row["dataset"] == f"'{name}"
+
+
+def test_negative_numbers_stay_numbers(summary: Summary) -> None:
+    (row,) = read(leaderboard_csv([replace(summary, seed=-3)]))
+    assert row["seed"] == "-3"
+
+
+def test_commas_quotes_and_line_breaks_keep_their_cell(summary: Summary) -> None:
+    name = 'a,"b"\r\nc'
+    (row,) = read(leaderboard_csv([replace(summary, attack=name)]))
+    assert row["attack"] == name
+
+
+def test_an_infinite_epsilon_is_inf(summary: Summary) -> None:
+    assert read(leaderboard_csv([replace(summary, epsilon=math.inf)]))[0]["epsilon"] == "inf"
+
+
+def test_no_results_leave_the_header() -> None:
+    assert read(leaderboard_csv([])) == []
+    assert leaderboard_csv([]).startswith("dataset,targets,")
+
+
+def test_failures_have_neither_success_nor_rank(summary: Summary, failed: Summary) -> None:
+    best, lost = read(leaderboard_csv([failed, summary]))
+    assert (best["attack"], best["rank"], best["error"]) == ("rap", "1", "")
+    assert (lost["attack"], lost["rank"], lost["success"]) == ("broken", "", "")
+    assert (lost["failures"], lost["error"]) == ("3", failed.error)
+
+
+def test_only_failures_make_a_file(failed: Summary) -> None:
+    (row,) = read(leaderboard_csv([failed]))
+    assert row["success"] == row["rank"] == ""
+    assert not [name for name in row if name.startswith("ceiling_")]
+
+
+def test_a_single_repetition_has_no_interval(summary: Summary) -> None:
+    one = replace(summary, repetitions=1, success_low=None, success_high=None)
+    (row,) = read(leaderboard_csv([one]))
+    assert (row["success_low"], row["success_high"]) == ("", "")
