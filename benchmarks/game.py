@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from importlib.metadata import version
 from math import isinf
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -222,7 +223,7 @@ def _row(round_: Round, attack: str, options: Mapping[str, Any]) -> Result:
     guess, expected = round_.baseline
     facts = mechanism.facts()
     return Result(
-        dataset=game.dataset,
+        dataset=Path(game.dataset).name if game.dataset.endswith(".bif") else game.dataset,
         data_hash=round_.prior.sha256(),
         targets=game.targets,
         known=round_.view.known.domain.names,

@@ -26,6 +26,7 @@ class Summary:
     """
 
     dataset: str
+    data_hash: str
     targets: tuple[str, ...]
     known: tuple[str, ...]
     n: int
@@ -72,6 +73,7 @@ def _summary(rows: list[Result]) -> Summary:
     errors = [row.error for row in rows if row.error]
     return Summary(
         dataset=first.dataset,
+        data_hash=first.data_hash,
         targets=first.targets,
         known=first.known,
         n=first.n,
@@ -109,13 +111,14 @@ def _interval(counts: npt.NDArray[np.float64], n: int) -> tuple[float | None, fl
 
 
 def _mean_ceilings(rows: Sequence[Result]) -> dict[str, dict[str, float]]:
-    names = dict.fromkeys(name for row in rows for name in row.ceilings)
+    found: dict[str, dict[str, list[float]]] = {}
+    for row in rows:
+        for name, by_confidence in row.ceilings.items():
+            for confidence, value in by_confidence.items():
+                found.setdefault(name, {}).setdefault(confidence, []).append(value)
     return {
-        name: {
-            confidence: _mean(row.ceilings[name][confidence] for row in rows)
-            for confidence in rows[0].ceilings[name]
-        }
-        for name in names
+        name: {confidence: _mean(values) for confidence, values in by_confidence.items()}
+        for name, by_confidence in found.items()
     }
 
 

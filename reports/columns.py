@@ -23,8 +23,8 @@ CONFIDENCES: Mapping[str, str] = {"0.05": "5 %", "0.5": "50 %", "0.95": "95 %"}
 
 _CEILINGS = {
     f"ceiling_{bound}_{confidence}": (
-        f"most records recovered with a probability of at least {percent}, mean over "
-        f"repetitions ({meaning})"
+        f"at most this many records are reconstructed with a probability of at least {percent}, "
+        f"mean over repetitions ({meaning})"
     )
     for bound, meaning in BOUNDS.items()
     for confidence, percent in CONFIDENCES.items()

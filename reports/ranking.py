@@ -16,6 +16,7 @@ def setting(row: Summary) -> tuple[Hashable, ...]:
     """What games have in common that differ at most in which columns are targets and known."""
     return (
         row.dataset,
+        row.data_hash,
         len(row.targets),
         len(row.known),
         row.n,

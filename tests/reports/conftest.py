@@ -13,6 +13,7 @@ from reconbench.benchmarks.summary import Summary
 def summary() -> Summary:
     return Summary(
         dataset="acs",
+    data_hash="0" * 64,
         targets=("AGEP",),
         known=("SEX", "MAR"),
         n=100,

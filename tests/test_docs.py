@@ -1,0 +1,85 @@
+"""What the documents show is run, so that it stays true."""
+
+from __future__ import annotations
+
+import csv
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+BIN = Path(sys.executable).parent
+
+
+def blocks(path: Path, language: str) -> list[str]:
+    text = path.read_text(encoding="utf-8")
+    return re.findall(rf"^```{language}\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
+
+
+PYTHON = [
+    (path, code)
+    for path in (ROOT / "README.md", ROOT / "docs" / "game.md", ROOT / "docs" / "ceilings.md")
+    for code in blocks(path, "python")
+]
+
+
+@pytest.mark.parametrize(
+    ("path", "code"), PYTHON, ids=lambda x: x.name if isinstance(x, Path) else ""
+)
+def test_python_blocks_run(path: Path, code: str, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_readme_commands_run(tmp_path: Path) -> None:
+    commands = [
+        line[2:]
+        for block in blocks(ROOT / "README.md", "console")
+        for line in block.splitlines()
+        if line.startswith("$ ")
+    ]
+    assert len(commands) >= 3
+    for command in commands:
+        program, *arguments = shlex.split(command)
+        done = subprocess.run(
+            [str(BIN / program), *arguments], capture_output=True, text=True, cwd=tmp_path
+        )
+        assert done.returncode == 0, (command, done.stderr)
+
+
+def test_readme_starts_with_the_two_commands() -> None:
+    first = blocks(ROOT / "README.md", "console")[0].splitlines()
+    assert first[0].startswith("make bench") and first[1].startswith("make test")
+
+
+def test_contributed_attack_runs_and_reaches_the_leaderboard(tmp_path: Path) -> None:
+    """The file that CONTRIBUTING shows, outside the repository, as it stands there."""
+    (code,) = blocks(ROOT / "CONTRIBUTING.md", "python")
+    assert len([line for line in code.splitlines() if line.strip()]) <= 20
+    (tmp_path / "gut_feeling.py").write_text(code, encoding="utf-8")
+    shown = blocks(ROOT / "CONTRIBUTING.md", "console")[1].splitlines()
+    assert all("gut_feeling.py:GutFeeling" in line for line in shown)
+    for command in (*shown[:1], "reconbench run smoke --attack gut_feeling.py:GutFeeling --reps 1"):
+        _, *arguments = shlex.split(command)
+        done = subprocess.run(
+            [str(BIN / "reconbench"), *arguments], capture_output=True, text=True, cwd=tmp_path
+        )
+        assert done.returncode == 0, done.stderr
+    out = tmp_path / "results" / "smoke"
+    rows = list(csv.DictReader((out / "leaderboard.csv").read_text().splitlines()))
+    mine = [row for row in rows if row["attack"] == "gut-feeling"]
+    assert len(mine) == 2 and all(row["success"] for row in mine)
+    assert "gut-feeling" in (out / "leaderboard.html").read_text()
+
+
+def test_links_of_the_documents_exist() -> None:
+    for path in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")):
+        for target in re.findall(r"\]\(([^)#\s]+)\)", path.read_text(encoding="utf-8")):
+            if not target.startswith("http"):
+                assert (path.parent / target).exists(), f"{path.name} links to {target}"
