@@ -1,0 +1,107 @@
+"""Where a printed formula or number does not hold: what does, why, and a counterexample in numbers."""
+
+from __future__ import annotations
+
+import math
+
+from reconbench.bounds import (
+    ZCDP,
+    GaussianDP,
+    ReRoZCDP,
+    UnifiedBound,
+    bayes_error,
+    beta,
+    zcdp_rho,
+)
+
+
+def errata() -> list[str]:
+    """Markdown lines."""
+    return [*_swanberg_42(), *_swanberg_32(), *_swanberg_35(), *_rare(), *_bernoulli(), *_zcdp()]
+
+
+def _swanberg_42() -> list[str]:
+    epsilon, p = 1.0, 0.5
+    printed = math.exp(epsilon) / (math.exp(epsilon) + 1 / p)
+    truth = math.exp(epsilon) / (math.exp(epsilon) + 1)
+    return [
+        "### Swanberg 2025, section 4.2: e^ε/(e^ε + 1/p)",
+        "",
+        "Holds: e^ε/(e^ε − 1 + 1/p), the β of Theorem 3.2. The posterior odds of a guess are at",
+        "most e^ε times its prior odds p/(1 − p); solving β/(1 − β) = e^ε p/(1 − p) for β gives it.",
+        "Counterexample: two-valued randomised response with a uniform prior at ε = 1 is guessed",
+        f"right with probability {truth:.4f}; the printed form allows {printed:.4f}, the corrected",
+        f"one {float(beta(p, epsilon)):.4f}.",
+        "",
+    ]
+
+
+def _swanberg_32() -> list[str]:
+    return [
+        "### Swanberg 2025, Theorem 3.2: stated for (ε, δ)-DP",
+        "",
+        "Holds: for pure ε-DP, as its proof assumes. The statement is conditional on the output.",
+        "Counterexample: publish the record with probability δ, nothing otherwise. Given that it was",
+        "published the success is 1, whatever the prior; the printed bound is β < 1.",
+        "",
+    ]
+
+
+def _swanberg_35() -> list[str]:
+    return [
+        "### Swanberg 2025, Theorem 3.5: the term n·δ",
+        "",
+        "No erratum: the theorem it extends (Steinke et al. 2023) has 2mδ, but n·δ holds. It is",
+        "reached by publishing v records together with probability n·δ/v when the prior is 0, and no",
+        "attack on random small channels passes it (the tests enumerate them).",
+        "",
+    ]
+
+
+def _rare() -> list[str]:
+    gaussian = ZCDP(zcdp_rho(10.6, 1e-10)).gaussian()
+
+    def gain(base: float) -> float:
+        return 100 * (float(UnifiedBound().success(base, gaussian)) - base)
+
+    return [
+        "### Kulynych 2025, section 1: census advantage below 0.001 pp at prevalence 1 in 10,000",
+        "",
+        "Holds: about 1 pp. By the paper's own Theorem 3.3 and μ = √(2ρ), ρ = "
+        f"{zcdp_rho(10.6, 1e-10):.4f} (which",
+        "reproduce its 73 and 52 pp), the advantage is Φ(Φ⁻¹(b) + μ) − b:",
+        f"{gain(1e-4):.2f} pp at b = 1e-4. It is {gain(7e-9):.4f} pp at b = 7e-9.",
+        "",
+    ]
+
+
+def _bernoulli() -> list[str]:
+    error = bayes_error(GaussianDP(1.0), 0.3)
+    return [
+        "### Kulynych 2025, Theorem D.1: any query q, and π",
+        "",
+        "Holds: for queries with q(z₀; θ) + q(z₁; θ) = 1, such as guessing one of the two values.",
+        "The proof sets 1 − E[q(z₀; θ)] = E[q(z₁; θ)] under M(z₀), which is that condition.",
+        "Counterexample: q ≡ 1 has expectation 1; the printed bound at π = 0.3 for 1-GDP is",
+        f"{1 - error:.4f}.",
+        "",
+        "The proof ends at 1 − [(1 − π) α + π f(α)], the Bayes error at 1 − π of Definition D.1, not",
+        "at π. For f-DP this is harmless: neighbours come in both orders, so both forms hold, and",
+        "they agree when f is symmetric. For a curve that bounds one order only it matters. With",
+        "M(z₀) always 0 and M(z₁) a fair coin, T(M(z₀), M(z₁))(α) = (1 − α)/2, and for π = 0.3 the",
+        "best guess is right with probability 0.85: printed 0.70, corrected 0.85.",
+        "",
+    ]
+
+
+def _zcdp() -> list[str]:
+    rho = 1.0
+    inside = math.exp(-((math.sqrt(-math.log(0.9)) - math.sqrt(rho)) ** 2))
+    return [
+        "### Kulynych 2025, Corollary B.1: any baseline",
+        "",
+        "Holds: for base < e^−ρ. The bound is Theorem B.2 at its best order t = √(log(1/base)/ρ),",
+        "which must exceed 1; for larger baselines the infimum over t > 1 is 1. Counterexample:",
+        "ρ = 1 and a value of prior 0.9. Guessing it is right with probability 0.9; the printed",
+        f"bound is {inside:.4f}, the corrected one {float(ReRoZCDP().success(0.9, ZCDP(rho))):g}.",
+    ]
