@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
@@ -15,6 +13,7 @@ from scipy.special import gammaln
 from reconbench.datasets.baynet import BayNet
 from reconbench.datasets.domain import DomainError
 from reconbench.datasets.elimination import Codes, Floats
+from reconbench.datasets.interop import quiet_pgmpy
 from reconbench.datasets.table import Table
 
 
@@ -97,7 +96,7 @@ class HillClimbBIC:
         _check_cap(self.max_parents)
 
     def search(self, table: Table) -> Structure:
-        with _quiet_pgmpy():
+        with quiet_pgmpy():
             from pgmpy.causal_discovery import HillClimbSearch
 
             found = HillClimbSearch(
@@ -117,7 +116,7 @@ class ChowLiu:
         d = len(table.domain)
         if d == 1:
             return Independent().search(table)
-        with _quiet_pgmpy():
+        with quiet_pgmpy():
             from pgmpy.estimators import TreeSearch
 
             tree = TreeSearch(_frame(table), root_node=_name(0), n_jobs=1)
@@ -147,7 +146,7 @@ def fit(table: Table, search: StructureSearch, smoothing: float = 1.0) -> BayNet
         raise DomainError(f"smoothing must be a positive number, got {smoothing}")
     structure = search.search(table)
     domain = table.domain
-    with _quiet_pgmpy():
+    with quiet_pgmpy():
         from pgmpy.models import DiscreteBayesianNetwork
         from pgmpy.parameter_estimator import DiscreteBayesianEstimator
 
@@ -264,21 +263,6 @@ def _frame(table: Table) -> Any:
             for i, size in enumerate(table.domain.sizes)
         }
     )
-
-
-class _quiet_pgmpy:
-    """pgmpy warns on import and logs what it infers; neither concerns our users."""
-
-    def __enter__(self) -> None:
-        self._warnings = warnings.catch_warnings()
-        self._warnings.__enter__()
-        warnings.simplefilter("ignore")
-        self._level = logging.getLogger("pgmpy").level
-        logging.getLogger("pgmpy").setLevel(logging.ERROR)
-
-    def __exit__(self, *exc: object) -> None:
-        logging.getLogger("pgmpy").setLevel(self._level)
-        self._warnings.__exit__(None, None, None)
 
 
 def _check_cap(max_parents: int) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -10,28 +9,10 @@ import numpy as np
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from reconbench.datasets import BayNet
+from reconbench.datasets.interop import quiet_pgmpy, to_pgmpy
 from reconbench.datasets.shipped import acs
 
 N = 100
-
-
-def to_pgmpy(net: BayNet) -> Any:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        from pgmpy.factors.discrete import TabularCPD
-        from pgmpy.inference import VariableElimination
-        from pgmpy.models import DiscreteBayesianNetwork
-    names, sizes = net.domain.names, net.domain.sizes
-    model = DiscreteBayesianNetwork()
-    model.add_nodes_from(names)
-    for i, parents in enumerate(net.parents):
-        model.add_edges_from([(names[p], names[i]) for p in parents])
-        evidence = [names[p] for p in parents] or None
-        cards = [sizes[p] for p in parents] or None
-        table = net.cpts[i].reshape(-1, sizes[i]).T
-        model.add_cpds(TabularCPD(names[i], sizes[i], table, evidence, cards))
-    return VariableElimination(model)
 
 
 @pytest.mark.parametrize("targets", [["SEX"], ["AGEP"], ["AGEP", "SEX", "MAR"]], ids="+".join)
@@ -42,7 +23,10 @@ def test_conditionals_against_a_loop_of_pgmpy(
     table = net.sample(N, np.random.default_rng(0))
     known = table.project([name for name in net.domain.names if name not in targets])
     ours = benchmark(net.conditional, known, targets)
-    solver = to_pgmpy(net)
+    with quiet_pgmpy():
+        from pgmpy.inference import VariableElimination
+
+        solver = VariableElimination(to_pgmpy(net))
 
     def query(row: int) -> Any:
         evidence = {name: int(known.column(name)[row]) for name in known.domain.names}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from itertools import product
 from typing import Any
@@ -12,6 +11,7 @@ import pytest
 from scipy.stats import chisquare
 
 from reconbench.datasets import Attribute, BayNet, Domain, DomainError, Table, elimination
+from reconbench.datasets.interop import quiet_pgmpy, to_pgmpy
 
 Make = Callable[..., BayNet]
 
@@ -71,8 +71,7 @@ def test_conditional_evidence_and_map_match_enumeration(random_net: Make, seed: 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_matches_pgmpy_variable_elimination(random_net: Make, seed: int) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with quiet_pgmpy():
         from pgmpy.inference import VariableElimination
     net = random_net(seed, sizes=(3, 2, 4, 2, 3, 2), max_parents=3)
     solver = VariableElimination(to_pgmpy(net))
@@ -89,29 +88,6 @@ def test_matches_pgmpy_variable_elimination(random_net: Make, seed: int) -> None
             best = solver.map_query(targets, evidence=evidence, show_progress=False)
             theirs = ours[(row, *(best[name] for name in targets))]
             assert np.isclose(ours[(row, *guess.codes[row])], theirs, rtol=1e-9)
-
-
-def to_pgmpy(net: BayNet) -> Any:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        from pgmpy.factors.discrete import TabularCPD
-        from pgmpy.models import DiscreteBayesianNetwork
-
-    names, sizes = net.domain.names, net.domain.sizes
-    model = DiscreteBayesianNetwork()
-    model.add_nodes_from(names)
-    for i, parents in enumerate(net.parents):
-        model.add_edges_from([(names[p], names[i]) for p in parents])
-        model.add_cpds(
-            TabularCPD(
-                names[i],
-                sizes[i],
-                net.cpts[i].reshape(-1, sizes[i]).T,
-                evidence=[names[p] for p in parents] or None,
-                evidence_card=[sizes[p] for p in parents] or None,
-            )
-        )
-    return model
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import pytest
 
 from reconbench.datasets import Attribute, BayNet, Domain, DomainError, load_prior, save_prior
 from reconbench.datasets.bif import load_codebook
+from reconbench.datasets.interop import quiet_pgmpy
 
 Make = Callable[..., BayNet]
 
@@ -31,8 +31,7 @@ def test_round_trip_is_exact(random_net: Make, tmp_path: Path, seed: int) -> Non
 
 
 def test_pgmpy_reads_what_we_write(saved: Path, random_net: Make) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with quiet_pgmpy():
         from pgmpy.readwrite import BIFReader
 
         model = BIFReader(str(saved)).get_model()
@@ -47,8 +46,7 @@ def test_pgmpy_reads_what_we_write(saved: Path, random_net: Make) -> None:
 
 
 def test_we_read_what_pgmpy_writes(saved: Path, random_net: Make) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with quiet_pgmpy():
         from pgmpy.readwrite import BIFReader, BIFWriter
 
         BIFWriter(BIFReader(str(saved)).get_model()).write(str(saved))
