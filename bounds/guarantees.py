@@ -4,6 +4,10 @@ A guarantee bounds the trade-off curve f of the mechanism from below: a test bet
 of two neighbouring tables with false-positive rate α has false-negative rate at least f(α)
 (Dong, Roth and Su 2022, "Gaussian Differential Privacy"). From f follow the privacy profile
 δ(ε) = max over α of 1 − f(α) − e^ε α, its inverse ε(δ), and the total variation δ(0).
+
+The neighbouring relation is symmetric, so f bounds the test in either order of the two tables.
+Composition is offered where the result is again a guarantee of the same kind; other compositions
+go through privacy loss distributions (`reconbench.bounds.composed`).
 """
 
 from __future__ import annotations
@@ -11,7 +15,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import Enum
 from typing import Protocol
 
 import numpy as np
@@ -19,17 +22,22 @@ from numpy.typing import ArrayLike
 from scipy.special import erfcx, ndtr, ndtri
 
 from . import _validate
+from ._counts import positive_integer
 from ._validate import FloatArray
+from .polyline import Polyline
+from .relation import RECORD, Relation, require_same
+from .tabulated import TabulatedCurve
 
-_RECORD = "one record"
+__all__ = [
+    "ApproxDP",
+    "GaussianDP",
+    "Guarantee",
+    "PureDP",
+    "Relation",
+    "gaussian_mu",
+]
+
 _ROOT_RTOL = 4 * float(np.finfo(np.float64).eps)
-
-
-class Relation(Enum):
-    """Which tables are neighbours."""
-
-    REPLACE_ONE = "replace-one"
-    ADD_REMOVE = "add-or-remove-one"
 
 
 class Guarantee(Protocol):
@@ -44,6 +52,9 @@ class Guarantee(Protocol):
     def tradeoff(self, alpha: ArrayLike) -> FloatArray:
         """f(α): the smallest false-negative rate at false-positive rate α."""
 
+    def power(self, alpha: ArrayLike) -> FloatArray:
+        """1 − f(α), the largest true-positive rate, with all its digits where it is small."""
+
     def delta_at(self, epsilon: float) -> float:
         """δ(ε): the smallest δ for which (ε, δ)-DP holds; ε = 0 is allowed."""
 
@@ -52,6 +63,12 @@ class Guarantee(Protocol):
 
     def total_variation(self) -> float:
         """The largest total variation distance between two neighbours' outputs, δ(0)."""
+
+    def group(self, size: int) -> Guarantee:
+        """f^(n): the guarantee for tables that are n = size neighbouring steps apart.
+
+        f^(n) = 1 − (1 − f)^∘n (Dong, Roth and Su 2022, Theorem 2.14).
+        """
 
     def describe(self) -> str:
         """The guarantee in one phrase, neighbouring relation included."""
@@ -64,7 +81,7 @@ class ApproxDP:
     epsilon: float
     delta: float
     relation: Relation = Relation.REPLACE_ONE
-    unit: str = _RECORD
+    unit: str = RECORD
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", _validate.positive("epsilon", self.epsilon))
@@ -72,6 +89,9 @@ class ApproxDP:
 
     def tradeoff(self, alpha: ArrayLike) -> FloatArray:
         return _approx_tradeoff(alpha, self.epsilon, self.delta)
+
+    def power(self, alpha: ArrayLike) -> FloatArray:
+        return _approx_power(alpha, self.epsilon, self.delta)
 
     def delta_at(self, epsilon: float) -> float:
         return _approx_delta_at(epsilon, self.epsilon, self.delta)
@@ -81,6 +101,21 @@ class ApproxDP:
 
     def total_variation(self) -> float:
         return self.delta_at(0.0)
+
+    def group(self, size: int) -> TabulatedCurve:
+        """f^(n) itself: no looser than (nε, δ (e^nε − 1)/(e^ε − 1))-DP."""
+        n = positive_integer("size", size)
+        line = Polyline.from_pairs(np.array([self.epsilon]), np.array([self.delta]))
+        return TabulatedCurve.of(line.group(n), self.relation, self.unit)
+
+    def compose(self, other: ApproxDP) -> ApproxDP:
+        """Both releases together: (ε₁ + ε₂, 1 − (1 − δ₁)(1 − δ₂)).
+
+        One pair of the optimal composition (Kairouz, Oh and Viswanath 2015, Theorem 3.3).
+        """
+        require_same(self, other)
+        delta = self.delta + other.delta * (1 - self.delta)
+        return ApproxDP(self.epsilon + other.epsilon, delta, self.relation, self.unit)
 
     def describe(self) -> str:
         return f"({self.epsilon:g}, {self.delta:g})-DP, {self.relation.value}"
@@ -92,13 +127,16 @@ class PureDP:
 
     epsilon: float
     relation: Relation = Relation.REPLACE_ONE
-    unit: str = _RECORD
+    unit: str = RECORD
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", _validate.positive("epsilon", self.epsilon))
 
     def tradeoff(self, alpha: ArrayLike) -> FloatArray:
         return _approx_tradeoff(alpha, self.epsilon, 0.0)
+
+    def power(self, alpha: ArrayLike) -> FloatArray:
+        return _approx_power(alpha, self.epsilon, 0.0)
 
     def delta_at(self, epsilon: float) -> float:
         return _approx_delta_at(epsilon, self.epsilon, 0.0)
@@ -108,6 +146,25 @@ class PureDP:
 
     def total_variation(self) -> float:
         return self.delta_at(0.0)
+
+    def renyi(self, orders: ArrayLike) -> FloatArray:
+        """ε(t) of the two-valued randomised response, the worst ε-DP mechanism at every order."""
+        t = np.asarray(orders, dtype=np.float64)
+        if math.isinf(self.epsilon):
+            return np.full(t.shape, math.inf)
+        # (t − 1) ε(t) = log((e^tε + e^(1−t)ε)/(1 + e^ε))
+        moment = np.logaddexp(t * self.epsilon, (1 - t) * self.epsilon)
+        return np.asarray((moment - np.logaddexp(0.0, self.epsilon)) / (t - 1))
+
+    def group(self, size: int) -> PureDP:
+        """nε-DP, which keeps the guarantee pure; the curve f^(n) itself is a little higher."""
+        epsilon = positive_integer("size", size) * self.epsilon
+        return PureDP(epsilon, self.relation, self.unit)
+
+    def compose(self, other: PureDP) -> PureDP:
+        """Both releases together: ε₁ + ε₂, the smallest pure ε; the whole curve is better."""
+        require_same(self, other)
+        return PureDP(self.epsilon + other.epsilon, self.relation, self.unit)
 
     def describe(self) -> str:
         return f"{self.epsilon:g}-DP, {self.relation.value}"
@@ -122,7 +179,7 @@ class GaussianDP:
 
     mu: float
     relation: Relation = Relation.REPLACE_ONE
-    unit: str = _RECORD
+    unit: str = RECORD
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "mu", _validate.non_negative("mu", self.mu))
@@ -133,6 +190,13 @@ class GaussianDP:
             return np.zeros_like(level)
         # f(α) = Φ(Φ⁻¹(1 − α) − μ), with Φ⁻¹(1 − α) = −Φ⁻¹(α).
         return np.asarray(ndtr(-ndtri(level) - self.mu), dtype=np.float64)
+
+    def power(self, alpha: ArrayLike) -> FloatArray:
+        level = _validate.probabilities("alpha", alpha)
+        if math.isinf(self.mu):
+            return np.ones_like(level)
+        # 1 − f(α) = Φ(Φ⁻¹(α) + μ)
+        return np.asarray(ndtr(ndtri(level) + self.mu), dtype=np.float64)
 
     def delta_at(self, epsilon: float) -> float:
         return _gaussian_delta(_validate.non_negative("epsilon", epsilon), self.mu)
@@ -159,6 +223,23 @@ class GaussianDP:
                 f"{self.describe()}, got {delta!r}: at that delta epsilon would be 0"
             )
         return ApproxDP(epsilon, delta, self.relation, self.unit)
+
+    def renyi(self, orders: ArrayLike) -> FloatArray:
+        """ε(t) = t μ²/2: that of N(0, 1) against N(μ, 1) (Mironov 2017, Proposition 7).
+
+        Whatever is no easier to test is a post-processing of that pair (Blackwell), so it holds
+        for every μ-GDP mechanism.
+        """
+        return np.asarray(orders, dtype=np.float64) * (self.mu**2 / 2)
+
+    def group(self, size: int) -> GaussianDP:
+        """nμ-GDP (Dong, Roth and Su 2022, section 2.4)."""
+        return GaussianDP(positive_integer("size", size) * self.mu, self.relation, self.unit)
+
+    def compose(self, other: GaussianDP) -> GaussianDP:
+        """Both releases together: √(μ₁² + μ₂²)-GDP (Dong, Roth and Su 2022, Corollary 3.3)."""
+        require_same(self, other)
+        return GaussianDP(math.hypot(self.mu, other.mu), self.relation, self.unit)
 
     def describe(self) -> str:
         return f"{self.mu:.3g}-GDP, {self.relation.value}"
@@ -199,6 +280,17 @@ def _approx_tradeoff(alpha: ArrayLike, epsilon: float, delta: float) -> FloatArr
         steep = np.where(level > 0, 1 - delta - np.exp(epsilon) * level, 1 - delta)
     shallow = math.exp(-epsilon) * (1 - delta - level)
     return np.maximum(0.0, np.maximum(steep, shallow))
+
+
+def _approx_power(alpha: ArrayLike, epsilon: float, delta: float) -> FloatArray:
+    level = _validate.probabilities("alpha", alpha)
+    if math.isinf(epsilon):
+        return np.ones_like(level)
+    # 1 − f(α) = min{1, δ + e^ε α, 1 − e^−ε (1 − δ − α)}.
+    with np.errstate(over="ignore", invalid="ignore"):
+        steep = np.where(level > 0, delta + np.exp(epsilon) * level, delta)
+    shallow = 1 - math.exp(-epsilon) * (1 - delta - level)
+    return np.minimum(1.0, np.minimum(steep, shallow))
 
 
 def _approx_delta_at(at: float, epsilon: float, delta: float) -> float:
