@@ -15,10 +15,11 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, NamedTuple, Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import rel_entr
 
 from . import _validate
 from ._validate import FloatArray
@@ -112,6 +113,8 @@ class Theorem35:
 
     Assumes independent targets given the prior, a decomposable metric and replace-one neighbours.
     The probability is over the table and the mechanism's coins. Weakens as n·δ grows.
+    Erratum: its proof takes the failures of ε-DP to be independent of the sum. Some mechanisms
+    pass it, by less than n·δ, and so far only where the bound exceeds one half (docs/profile.md).
     """
 
     best_prior_success: FloatArray
@@ -124,7 +127,7 @@ class Theorem35:
     def __post_init__(self) -> None:
         checked = _validate.probability_vector("best_prior_success", self.best_prior_success)
         object.__setattr__(self, "best_prior_success", checked)
-        _check_epsilon_delta(self.guarantee, self.reference)
+        check_epsilon_delta(self.guarantee, self.reference)
 
     @property
     def n(self) -> int:
@@ -173,7 +176,8 @@ class Corollary34:
     Each run draws a fresh table, runs the mechanism and the attack, and contributes the tail of
     Σ Bernoulli(β_i) for the guesses it made: `runs` are those tails, computed at the guarantee's
     ε. The corollary bounds P[L ≥ v] by the expected tail plus n·δ. The mean over runs estimates
-    that expectation: it is the bound up to the sampling error of the runs.
+    that expectation: `tail` and `ceiling` are the bound up to the sampling error of the runs,
+    which `standard_error` gives; `upper_tail` and `safe_ceiling` allow for it.
 
     Assumes independent targets given the prior, a decomposable metric and replace-one neighbours.
     Vacuous at confidence c when n·δ > 1 − c.
@@ -188,7 +192,7 @@ class Corollary34:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "runs", tuple(self.runs))
-        _check_epsilon_delta(self.guarantee, self.reference)
+        check_epsilon_delta(self.guarantee, self.reference)
         if not self.runs:
             raise ValueError("runs must hold at least one run, got none")
         sizes = sorted({run.n for run in self.runs})
@@ -209,10 +213,40 @@ class Corollary34:
     def ceiling(self, confidence: float) -> int:
         return _smallest(self.tail, self.n, _failure(confidence))
 
+    def standard_error(self, v: ArrayLike) -> FloatArray:
+        """The standard error of the mean over runs in `tail(v)`; inf for a single run."""
+        at = _validate.thresholds("v", v, self.n)
+        if len(self.runs) == 1:
+            return np.full(at.shape, np.inf)
+        spread = np.std([run.tail(at) for run in self.runs], axis=0, ddof=1)
+        return np.asarray(spread / math.sqrt(len(self.runs)))
+
+    def upper_tail(self, v: ArrayLike, error: float = 0.01) -> FloatArray:
+        """A bound on P[L ≥ v] that is too low with probability at most `error` over the runs.
+
+        By the Chernoff-Hoeffding bound for means of variables in [0, 1], at each v by itself:
+        the largest p with R·KL(mean over R runs ‖ p) ≤ ln(1/error), plus n·δ.
+        """
+        at = _validate.thresholds("v", v, self.n)
+        allowed = -math.log(_validate.strictly_between_zero_and_one("error", error))
+        mean = sum((run.tail(at) for run in self.runs), np.zeros(at.shape)) / len(self.runs)
+        upper = _upper_mean(np.minimum(mean, 1.0), allowed / len(self.runs))
+        bound = np.minimum(1.0, upper + self.n * _delta(self.guarantee))
+        return np.where(at > self.n, 0.0, bound)
+
+    def safe_ceiling(self, confidence: float, error: float = 0.01) -> int:
+        """A ceiling that is below the corollary's with probability at most `error` over the runs.
+
+        The smallest v from which on P[L > v] ≤ 1 − confidence by `upper_tail`: it can be too low
+        only if `upper_tail` fails at the one v where the true bound last exceeds 1 − confidence.
+        """
+        above = self.upper_tail(np.arange(1, self.n + 1), error) > _failure(confidence)
+        return int(np.max(np.flatnonzero(above), initial=-1)) + 1
+
 
 def run_tail(prior_success: ArrayLike, guarantee: ApproxDP | PureDP) -> CompactTail:
     """One run's share of Corollary 3.4, small enough to store, at the guarantee's ε."""
-    _check_epsilon_delta(guarantee, Corollary34.reference)
+    check_epsilon_delta(guarantee, Corollary34.reference)
     p = _validate.probability_vector("prior_success", prior_success)
     return CompactTail.of(PoissonBinomial(beta(p, guarantee.epsilon)))
 
@@ -243,19 +277,6 @@ def corollary_3_4(
     return _ceilings(Corollary34(tails, guarantee), confidences)
 
 
-class BoundInfo(NamedTuple):
-    """What a listing of the bounds shows."""
-
-    reference: str
-    summary: str
-
-
-BOUNDS: dict[str, BoundInfo] = {
-    bound.name: BoundInfo(bound.reference, bound.summary)
-    for bound in (Theorem32, Theorem35, Corollary34)
-}
-
-
 def _ceilings(bound: HighProbabilityBound, confidences: Sequence[float]) -> dict[float, int]:
     return {confidence: bound.ceiling(confidence) for confidence in confidences}
 
@@ -272,6 +293,16 @@ def _smallest(tail: Callable[[int], float | FloatArray], n: int, failure: float)
     return low
 
 
+def _upper_mean(mean: FloatArray, allowed: float) -> FloatArray:
+    """The largest p with KL(mean ‖ p) ≤ allowed, rounded up, for Bernoulli divergence KL."""
+    low, high = mean, np.ones_like(mean)
+    for _ in range(60):
+        p = (low + high) / 2
+        near = rel_entr(mean, p) + rel_entr(1 - mean, 1 - p) <= allowed
+        low, high = np.where(near, p, low), np.where(near, high, p)
+    return high
+
+
 def _failure(confidence: float) -> float:
     return 1 - _validate.strictly_between_zero_and_one("confidence", confidence)
 
@@ -280,7 +311,8 @@ def _delta(guarantee: ApproxDP | PureDP) -> float:
     return guarantee.delta if isinstance(guarantee, ApproxDP) else 0.0
 
 
-def _check_epsilon_delta(guarantee: ApproxDP | PureDP, reference: str) -> None:
+def check_epsilon_delta(guarantee: ApproxDP | PureDP, reference: str) -> None:
+    """Refuse what is not (ε, δ)-DP under replace-one, with the conversion."""
     if not isinstance(guarantee, ApproxDP | PureDP):
         raise ValueError(
             f"guarantee must be ApproxDP or PureDP for {reference}, got {guarantee!r}: "

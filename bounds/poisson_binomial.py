@@ -19,10 +19,10 @@ from . import _validate
 from ._validate import FloatArray
 
 # Mass below the floor is dropped. Up to _DEEP variables the whole range of doubles is kept;
-# beyond, a window that still leaves every tail above 1e-80 with all its digits.
-_DEEP = 10**5
+# beyond, a window that still leaves every tail above 1e-50 with all its digits.
+_DEEP = 2_000
 _FLOOR_DEEP = 1e-300
-_FLOOR = 1e-100
+_FLOOR = 1e-70
 _PIECE = 4096
 
 
@@ -30,8 +30,8 @@ _PIECE = 4096
 class PoissonBinomial:
     """S = S_1 + … + S_n, with S_i independent and P[S_i = 1] = probabilities[i].
 
-    Tails are accurate to about 1e-12 in relative terms: down to 1e-290 for n ≤ 10^5, down to
-    1e-80 for larger n; smaller ones may come out as 0.
+    Tails are accurate to about 1e-12 in relative terms: down to 1e-290 for n ≤ 2,000, down to
+    1e-50 for larger n; smaller ones may come out as 0.
     """
 
     probabilities: FloatArray
@@ -120,5 +120,7 @@ def _convolve(a: FloatArray, b: FloatArray) -> FloatArray:
 
 def _trim(start: int, mass: FloatArray, floor: float) -> tuple[int, FloatArray]:
     """Drop the values below the floor at either end, and move the start accordingly."""
+    if mass[0] >= floor and mass[-1] >= floor:
+        return start, mass
     kept = np.flatnonzero(mass >= floor)
     return start + int(kept[0]), mass[kept[0] : kept[-1] + 1]

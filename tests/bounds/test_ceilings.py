@@ -247,7 +247,8 @@ def test_a_large_ceiling_with_a_tiny_failure_probability() -> None:
 
 
 def test_listing() -> None:
-    assert list(BOUNDS) == ["thm32", "thm35", "cor34"]
+    ours = {"profile", "profile-recursion", "fdp-recursion", "mean", "prior-exact"}
+    assert set(BOUNDS) == {"thm32", "thm33", "thm35", "cor34"} | ours
     assert BOUNDS["thm35"].reference == "Swanberg 2025, Theorem 3.5"
     assert all("\n" not in info.summary for info in BOUNDS.values())
 

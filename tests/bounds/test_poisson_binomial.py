@@ -139,7 +139,7 @@ def test_tail_grows_with_every_probability(p: FloatArray, data: st.DataObject) -
 def test_a_large_sum_agrees_with_the_binomial_tail() -> None:
     n = 10**5
     sums = PoissonBinomial(np.full(n, 0.37))
-    v = np.array([36_000, 37_000, 37_500, 38_000, 40_000, 42_000])
+    v = np.array([36_000, 37_000, 37_500, 38_000, 38_500, 39_000])
     np.testing.assert_allclose(sums.tail(v), binom.sf(v - 1, n, 0.37), rtol=1e-9)
 
 

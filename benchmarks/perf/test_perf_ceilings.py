@@ -1,0 +1,134 @@
+"""The newer ceilings against their naive twins, as ratios measured side by side in one run.
+
+Absolute seconds depend on the machine and its load and are never asserted. Each figure is the
+smallest of several repetitions, taken in turn so that a busy moment hits both sides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pytest_benchmark.fixture import BenchmarkFixture
+from scipy.optimize import minimize
+from scipy.special import ndtr, ndtri
+from threadpoolctl import threadpool_limits
+
+from reconbench.bounds import ApproxDP, GaussianDP, PoissonBinomial, Theorem35, beta
+from reconbench.bounds.fdp_recursion import fdp_ceilings
+from reconbench.bounds.prior_exact import PriorExact, prior_exact
+from reconbench.bounds.profile import Profile, profile_ceilings
+
+FloatArray = NDArray[np.float64]
+MU = 0.719117
+
+
+Fastest = Callable[..., list[float]]
+
+
+def priors(n: int, m: int) -> FloatArray:
+    return np.random.default_rng(n).dirichlet(np.full(m, 0.3), size=n)
+
+
+def general_solver(pi: FloatArray) -> float:
+    """The primal for one target by sequential quadratic programming, with its gradients."""
+    pi = pi[pi > 1e-12]
+
+    def slack(a: FloatArray) -> FloatArray:
+        g = ndtr(ndtri(a) - MU)
+        return np.asarray(1 - a + g - g.sum())
+
+    def slack_gradient(a: FloatArray) -> FloatArray:
+        slope = np.exp(MU * ndtri(a) - MU**2 / 2)
+        return np.asarray(np.diag(slope - 1) - slope)
+
+    solve: Any = minimize  # scipy's types do not cover these arguments
+    solved = solve(
+        lambda a: -pi @ a,
+        np.full(pi.size, 0.5 / pi.size),
+        jac=lambda _: -pi,
+        constraints=[{"type": "ineq", "fun": slack, "jac": slack_gradient}],
+        bounds=[(1e-12, 1 - 1e-12)] * pi.size,
+        method="SLSQP",
+        options={"ftol": 1e-9, "maxiter": 300},
+    )
+    return -float(solved.fun)
+
+
+def test_prior_exact_against_a_loop_of_a_general_solver(
+    benchmark: BenchmarkFixture, fastest: Fastest
+) -> None:
+    rows = priors(100, 46)
+    guarantee = GaussianDP(MU)
+    ours = benchmark(lambda: PriorExact(rows, guarantee).per_target)
+    every = 10
+    some = rows[::every]
+    # One thread: on a busy machine the solver's small matrices suffer from more.
+    with threadpool_limits(1):
+        solved = [general_solver(pi) for pi in some]
+        np.testing.assert_allclose(ours[::every], solved, rtol=1e-3)
+        fast, loop = fastest(
+            3,
+            lambda: prior_exact(rows, guarantee),
+            lambda: [general_solver(pi) for pi in some],
+        )
+    # The loop is timed on one target in ten.
+    ratio = loop * every / fast
+    benchmark.extra_info["times faster than a loop of SLSQP, 100 targets of 46 values"] = ratio
+    assert ratio > 50
+
+
+def test_prior_exact_growth(benchmark: BenchmarkFixture, fastest: Fastest) -> None:
+    few, many = priors(1000, 46), priors(10_000, 46)
+    guarantee = GaussianDP(MU)
+    benchmark.pedantic(lambda: prior_exact(many, guarantee), rounds=2)
+    short, long = fastest(
+        3, lambda: prior_exact(few, guarantee), lambda: prior_exact(many, guarantee)
+    )
+    benchmark.extra_info["cost of 10,000 targets over 1,000"] = long / short
+    assert long / short < 20
+
+
+def naive_profile(p: FloatArray, guarantee: GaussianDP, confidence: float) -> int:
+    """The smallest ceiling over a thousand values of ε."""
+    grid = np.linspace(1e-3, 1, 1000) * guarantee.epsilon_at(1e-15)
+    return min(Theorem35(p, ApproxDP(e, guarantee.delta_at(e))).ceiling(confidence) for e in grid)
+
+
+def test_profile_of_a_hundred_targets(benchmark: BenchmarkFixture, fastest: Fastest) -> None:
+    p, guarantee = np.random.default_rng(1).uniform(0.2, 0.8, size=100), GaussianDP(MU)
+    benchmark(lambda: profile_ceilings(p, guarantee))
+    assert Profile(p, guarantee).ceiling(0.95) <= naive_profile(p, guarantee, 0.95)
+    ours, naive, sums = fastest(
+        5,
+        lambda: profile_ceilings(p, guarantee),
+        lambda: naive_profile(p, guarantee, 0.95),
+        lambda: PoissonBinomial(beta(p, 1.0)).tails,
+    )
+    benchmark.extra_info["three ceilings over one sum, n = 100"] = ours / sums
+    benchmark.extra_info["times faster than a fine grid for one ceiling"] = naive / ours
+    assert ours / sums < 350
+    assert naive / ours > 4
+
+
+def test_profile_of_ten_thousand_targets(benchmark: BenchmarkFixture, fastest: Fastest) -> None:
+    p, guarantee = np.random.default_rng(2).uniform(0.2, 0.8, size=10_000), GaussianDP(MU)
+    benchmark.pedantic(lambda: profile_ceilings(p, guarantee), rounds=2)
+    ours, sums = fastest(
+        2, lambda: profile_ceilings(p, guarantee), lambda: PoissonBinomial(beta(p, 1.0)).tails
+    )
+    benchmark.extra_info["three ceilings over one sum, n = 10,000"] = ours / sums
+    assert ours / sums < 350
+
+
+def test_recursion_of_a_hundred_targets(benchmark: BenchmarkFixture, fastest: Fastest) -> None:
+    rows, guarantee = priors(100, 10), GaussianDP(MU)
+    benchmark(lambda: fdp_ceilings(rows, guarantee))
+    p = rows.max(axis=1)
+    ours, profile = fastest(
+        5, lambda: fdp_ceilings(rows, guarantee), lambda: profile_ceilings(p, guarantee)
+    )
+    benchmark.extra_info["three recursion ceilings over three profile ceilings"] = ours / profile
+    assert ours / profile < 5
