@@ -11,7 +11,14 @@ from reconbench.attacks._api import (
     check_reconstruction,
     skip_reason,
 )
-from reconbench.attacks.metrics import ExactMatch, Metric, MetricError, WithinL1, parse_metric
+from reconbench.attacks.metrics import (
+    ExactMatch,
+    Metric,
+    MetricError,
+    PriorBounds,
+    WithinL1,
+    parse_metric,
+)
 
 __all__ = [
     "Attack",
@@ -20,6 +27,7 @@ __all__ = [
     "ExactMatch",
     "Metric",
     "MetricError",
+    "PriorBounds",
     "Reconstruction",
     "WithinL1",
     "check_reconstruction",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from importlib.metadata import version
@@ -23,18 +23,10 @@ from reconbench.attacks import (
     parse_metric,
     skip_reason,
 )
-from reconbench.benchmarks import plugins
+from reconbench.benchmarks import bounding, plugins
 from reconbench.benchmarks.results import Result, Status
 from reconbench.benchmarks.seeds import stream
-from reconbench.bounds import (
-    ApproxDP,
-    CompactTail,
-    PureDP,
-    corollary_3_4,
-    run_tail,
-    theorem_3_2,
-    theorem_3_5,
-)
+from reconbench.bounds import run_tail
 from reconbench.datasets import Domain, Prior, Table
 from reconbench.mechanisms import Mechanism
 
@@ -135,11 +127,14 @@ class Round:
         return self.metric.prior_success(self.prior, self.view.known, guess)
 
     def ceilings(self, expected: Floats) -> dict[str, dict[str, float]]:
-        """Ceilings that one run has, for an attack with the given prior success."""
-        found = {"thm35": theorem_3_5(self.baseline[1], self.mechanism.budget)}
-        if isinstance(self.mechanism.guarantee, PureDP):
-            found["thm32"] = theorem_3_2(expected, self.mechanism.guarantee)
-        return {name: _by_text(values) for name, values in found.items()}
+        """Every ceiling that one run has, for an attack with the given prior success."""
+        return {**self._for_every_attack, **bounding.for_guesses(expected, self.mechanism)}
+
+    @cached_property
+    def _for_every_attack(self) -> dict[str, dict[str, float]]:
+        priors = (self.prior, self.view.known, self.game.targets)
+        whole = self.metric.prior_bounds(*priors, self.mechanism.guarantee)
+        return bounding.for_every_attack(self.baseline[1], self.mechanism, whole)
 
 
 @dataclass(frozen=True)
@@ -186,20 +181,6 @@ def failed(round_: Round, attack: AttackSpec, error: Exception) -> Result:
     """The row of an attack that did not finish."""
     row = _row(round_, attack.build().name, attack.options)
     return replace(row, status=Status.FAILED, error=str(error))
-
-
-def with_corollary(rows: Sequence[Result]) -> list[Result]:
-    """Add Corollary 3.4, which needs all repetitions of a cell, to each of its finished rows."""
-    tails: dict[tuple[object, ...], list[CompactTail]] = {}
-    for row in rows:
-        if row.run_tail is not None:
-            tails.setdefault(row.cell, []).append(CompactTail.from_json(row.run_tail))
-    found = {}
-    for row in rows:
-        if row.run_tail is not None and row.cell not in found:
-            budget = ApproxDP(row.epsilon, row.delta)
-            found[row.cell] = {"cor34": _by_text(corollary_3_4(tails[row.cell], budget))}
-    return [row.with_ceilings(found.get(row.cell, {})) for row in rows]
 
 
 def _columns(game: Game, domain: Domain) -> tuple[Domain, tuple[str, ...]]:
@@ -254,10 +235,6 @@ def _row(round_: Round, attack: str, options: Mapping[str, Any]) -> Result:
 def versions() -> dict[str, str]:
     """Of everything that a number may depend on."""
     return {name: version(name) for name in ("reconbench", "numpy", "scipy", "torch")}
-
-
-def _by_text(ceilings: Mapping[float, int]) -> dict[str, float]:
-    return {f"{confidence:g}": value for confidence, value in ceilings.items()}
 
 
 def _axis(value: object) -> object:

@@ -23,6 +23,7 @@ class PluginError(ValueError):
     """A plugin that cannot be found, imported or built."""
 
 
+@cache
 def registered(kind: str) -> dict[str, EntryPoint]:
     """Entry points of a kind by name, in name order; ours win over a namesake."""
     found = sorted(entry_points(group=f"reconbench.{kind}"), key=lambda point: point.name)

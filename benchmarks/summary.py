@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import t as student
 
-from reconbench.benchmarks.game import with_corollary
+from reconbench.benchmarks.bounding import with_corollary
 from reconbench.benchmarks.results import Result, Status
 
 TOP = "0.95"

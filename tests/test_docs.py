@@ -20,11 +20,9 @@ def blocks(path: Path, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
 
 
-PYTHON = [
-    (path, code)
-    for path in (ROOT / "README.md", ROOT / "docs" / "game.md", ROOT / "docs" / "ceilings.md")
-    for code in blocks(path, "python")
-]
+# The examples of data.md need files of its own and are run with the loaders' tests.
+PAGES = [p for p in sorted((ROOT / "docs").glob("*.md")) if p.name != "data.md"]
+PYTHON = [(path, code) for path in (ROOT / "README.md", *PAGES) for code in blocks(path, "python")]
 
 
 @pytest.mark.parametrize(

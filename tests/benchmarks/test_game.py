@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from reconbench.attacks import AttackError
+from reconbench.benchmarks.bounding import with_corollary
 from reconbench.benchmarks.game import (
     AttackSpec,
     Game,
@@ -16,7 +17,6 @@ from reconbench.benchmarks.game import (
     Round,
     check,
     play,
-    with_corollary,
 )
 from reconbench.benchmarks.results import Result, ResultError, Status
 from reconbench.benchmarks.runner import Unit, play_unit

@@ -13,7 +13,7 @@ from reconbench.benchmarks.summary import Summary
 def summary() -> Summary:
     return Summary(
         dataset="acs",
-    data_hash="0" * 64,
+        data_hash="0" * 64,
         targets=("AGEP",),
         known=("SEX", "MAR"),
         n=100,
@@ -38,6 +38,22 @@ def summary() -> Summary:
         ceilings={"thm35": {"0.05": 60.0, "0.5": 67.0 + 1 / 3, "0.95": 74.0}},
         above_ceiling=0.0,
         seconds=0.1 + 0.2,
+    )
+
+
+@pytest.fixture
+def bounded(summary: Summary) -> Summary:
+    """With every ceiling for any attack."""
+    return replace(
+        summary,
+        ceilings={
+            "thm35": {"0.05": 74.0, "0.5": 81.0, "0.95": 87.0},
+            "profile": {"0.05": 62.0, "0.5": 70.0, "0.95": 81.0},
+            "profile-recursion": {"0.05": 64.0, "0.5": 69.0, "0.95": 80.0},
+            "fdp-recursion": {"0.05": 65.0, "0.5": 67.0, "0.95": 77.0},
+            "mean": {"mean": 70.95},
+            "prior-exact": {"mean": 63.15},
+        },
     )
 
 

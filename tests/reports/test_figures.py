@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
 
 from reconbench.benchmarks.summary import Summary
-from reconbench.reports.figures import LANE, MARGIN, figures, ticks
+from reconbench.reports.figures import LANE, MARGIN, Line, Mean, figures, ticks
 
 
 def test_places_are_percentages_of_n(summary: Summary) -> None:
@@ -76,8 +77,9 @@ def test_averages_are_over_the_lines_with_a_result(summary: Summary, failed: Sum
     lost = replace(failed, attack=summary.attack, targets=("SEX",), baseline_expected=50.25)
     (figure,) = figures([summary, lost])
     (average,) = figure.averages
-    assert (average.value, average.note) == ("50.3", "over 1 of 2")
-    assert (figure.prior_average, figure.ceiling_average) == ("49.2", "74.0")
+    assert average.mean == Mean("50.3", "over 1 of 2")
+    assert figure.prior_average == "49.2"
+    assert figure.band_average == Mean("74.0", "over 1 of 2")
     assert figure.lines[1].marks[0].value == "failed"
     assert figure.lines[1].band is None
 
@@ -86,6 +88,80 @@ def test_prior_and_ceiling_come_from_the_attack_with_most_repetitions(summary: S
     partial = replace(summary, attack="a", repetitions=1, ceilings={}, failures=2)
     (figure,) = figures([partial, summary])
     assert figure.lines[0].band is not None
+
+
+def drawn(row: Summary, ceilings: Mapping[str, Mapping[str, float]]) -> Line:
+    return figures([replace(row, ceilings=ceilings)])[0].lines[0]
+
+
+def test_the_band_is_the_tightest_proved_ceiling_at_each_confidence(
+    bounded: Summary,
+) -> None:
+    own = {"cor34": {"0.05": 1.0, "0.5": 2.0, "0.95": 3.0}}  # of one attack only
+    line = drawn(bounded, {**bounded.ceilings, **own})
+    assert line.band is not None
+    assert (line.band.low, line.band.middle, line.band.high) == (64, 67, 77)
+    assert "64.0 at 5 % (profile-recursion), 67.0 at 50 % (fdp-recursion)" in line.band.title
+    assert line.band.title in line.description
+
+
+def test_the_tick_is_the_tightest_ceiling_on_the_mean(bounded: Summary) -> None:
+    line = drawn(bounded, bounded.ceilings)
+    assert line.most is not None
+    assert line.most.x == 63.15
+    assert line.most.title == "63.1 of 100: the most that any attack gets on average"
+    assert line.most.title in line.description
+
+
+def test_the_published_ceiling_is_drawn_where_others_are_stored(
+    summary: Summary, bounded: Summary
+) -> None:
+    line = drawn(bounded, bounded.ceilings)
+    assert line.published is not None
+    assert line.published.x == 87
+    assert line.published.title in line.description
+    assert figures([summary])[0].lines[0].published is None
+
+
+@pytest.mark.parametrize(
+    ("left_out", "band", "published"),
+    [
+        (["fdp-recursion"], (64, 69, 80), 87),
+        (["profile-recursion"], (65, 67, 77), 87),
+        (["thm35"], (64, 67, 77), None),
+        (["fdp-recursion", "profile-recursion"], (62, 70, 81), 87),
+        (["fdp-recursion", "profile-recursion", "profile"], (74, 81, 87), None),
+        (["fdp-recursion", "profile-recursion", "profile", "thm35"], None, None),
+    ],
+)
+@pytest.mark.parametrize("means", [["mean", "prior-exact"], []])
+def test_a_line_shows_the_bounds_it_has(
+    bounded: Summary,
+    left_out: list[str],
+    band: tuple[float, ...] | None,
+    published: float | None,
+    means: list[str],
+) -> None:
+    names = bounded.ceilings.keys() - {*left_out, "mean", "prior-exact"} | {*means}
+    line = drawn(bounded, {name: bounded.ceilings[name] for name in names})
+    found = line.band
+    assert (found and (found.low, found.middle, found.high)) == band
+    assert (line.published and line.published.x) == published
+    assert (line.most is not None) == bool(means)
+
+
+def test_a_band_needs_every_confidence(bounded: Summary) -> None:
+    assert drawn(bounded, {"thm35": {"0.95": 87.0}}).band is None
+
+
+def test_averages_of_ceilings_say_over_how_many_lines(bounded: Summary, failed: Summary) -> None:
+    (figure,) = figures([bounded, replace(failed, targets=("SEX",))])
+    note = "over 1 of 2"
+    assert figure.most_average == Mean("63.1", note)
+    assert figure.band_average == Mean("77.0", note)
+    assert figure.published_average == Mean("87.0", note)
+    (lost,) = figures([failed])
+    assert lost.most_average is lost.band_average is lost.published_average is None
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from reconbench.benchmarks.summary import Summary
+from reconbench.benchmarks.game import AttackSpec, Game, Round, play
+from reconbench.benchmarks.summary import Summary, summarise
 from reconbench.reports import COLUMNS, ReportError, leaderboard_csv
+from reconbench.reports.columns import MEANS, TAILS
 
 
 def read(text: str) -> list[dict[str, str]]:
@@ -21,25 +23,57 @@ def read(text: str) -> list[dict[str, str]]:
 
 
 def test_the_header_is_the_documented_columns_in_order(summary: Summary) -> None:
-    every = dict.fromkeys(("thm35", "cor34", "thm32"), summary.ceilings["thm35"])
+    every = dict.fromkeys(TAILS, summary.ceilings["thm35"])
+    every |= {bound: {"mean": 1.0} for bound in MEANS}
     header = leaderboard_csv([replace(summary, ceilings=every)]).splitlines()[0].split(",")
     assert header == list(COLUMNS)
 
 
+def test_a_mean_ceiling_has_one_column_without_a_confidence(summary: Summary) -> None:
+    ceilings = {name: {"mean": float(place)} for place, name in enumerate(MEANS)}
+    (row,) = read(leaderboard_csv([replace(summary, ceilings=ceilings)]))
+    assert {name: row[name] for name in row if name.startswith("ceiling_")} == {
+        "ceiling_prior-exact": "0.0",
+        "ceiling_mean": "1.0",
+    }
+    for name in MEANS:
+        assert "in expectation" in COLUMNS[f"ceiling_{name}"]
+
+
+def test_every_ceiling_of_a_real_row_has_a_column() -> None:
+    rounds = [
+        Round.of(Game("acs", ("AGEP",), epsilon=1.0, n=5, metric=metric))
+        for metric in ("exact", "l1:1")
+    ]
+    rows = summarise([play(each, AttackSpec("prior")) for each in rounds])
+    stored = {bound for row in rows for bound in row.ceilings}
+    assert {"thm35", "profile", "fdp-recursion", "prior-exact"} <= stored
+    header = leaderboard_csv(rows).splitlines()[0]
+    assert all(f"ceiling_{bound}" in header for bound in stored)
+
+
 def test_the_documentation_lists_the_same_columns() -> None:
     text = (Path(__file__).parents[2] / "docs" / "leaderboard.md").read_text(encoding="utf-8")
-    listed = dict(re.findall(r"^\| `(\w[^`]*)` \| (.*) \|$", text, re.MULTILINE))
+    listed = dict(re.findall(r"^\| `(\w[^`]*)` \| ([^|]*) \|$", text, re.MULTILINE))
     assert list(listed.items()) == list(COLUMNS.items())
 
 
 def test_columns_of_absent_ceilings_are_left_out(summary: Summary) -> None:
     header = leaderboard_csv([summary]).splitlines()[0].split(",")
-    assert header == [name for name in COLUMNS if "cor34" not in name and "thm32" not in name]
+    assert header == [name for name in COLUMNS if "ceiling_" not in name or "thm35" in name]
 
 
 def test_an_undocumented_ceiling_is_refused(summary: Summary) -> None:
     with pytest.raises(ReportError, match=r"ceiling_new_0\.9"):
         leaderboard_csv([replace(summary, ceilings={"new": {"0.9": 1.0}})])
+
+
+@pytest.mark.parametrize("ceilings", [{"thm35": {"mean": 1.0}}, {"mean": {"0.95": 1.0}}])
+def test_a_ceiling_of_the_wrong_kind_is_refused(
+    summary: Summary, ceilings: dict[str, dict[str, float]]
+) -> None:
+    with pytest.raises(ReportError, match="no leaderboard column is documented"):
+        leaderboard_csv([replace(summary, ceilings=ceilings)])
 
 
 def test_numbers_survive_the_round_trip(summary: Summary) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from reconbench.benchmarks.summary import Summary
 from reconbench.reports import COLUMNS, leaderboard_csv, leaderboard_html
+from reconbench.reports.columns import MEANS, TAILS
 
 FACTS = {"suite": "demo", "seed": "0"}
 HOSTILE = [
@@ -67,6 +68,28 @@ def test_the_page_explains_every_column_of_the_csv(summary: Summary) -> None:
         assert COLUMNS[name] in texts
 
 
+def test_the_page_shows_and_explains_the_ceilings_that_rows_have(
+    summary: Summary, bounded: Summary, failed: Summary
+) -> None:
+    def seen(row: Summary) -> set[str]:
+        found = page(row)
+        marks = {"most", "band", "published"} & set(found.values("class"))
+        return marks | ({"in the lead"} if "the purple tick" in found.texts else set())
+
+    assert seen(bounded) == {"most", "band", "published", "in the lead"}
+    assert seen(summary) == {"band"}
+    assert seen(failed) == set()
+    texts = " ".join(page(bounded).texts)
+    assert re.search(r"most any attack gets on average\s+63\.1", texts)
+    assert re.search(r"ceiling for any attack in one run at 5, 50, 95 %\s+77\.0", texts)
+    assert re.search(r"published 95 % ceiling \(Theorem 3\.5\)\s+87\.0", texts)
+
+
+def test_every_bound_is_explained(bounded: Summary) -> None:
+    texts = page(bounded).texts
+    assert {*TAILS, *MEANS} <= set(texts)
+
+
 def test_an_infinite_epsilon_is_shown_as_such(summary: Summary) -> None:
     assert ", ε = ∞" in page(replace(summary, epsilon=math.inf)).texts
 
@@ -114,8 +137,8 @@ def test_names_cannot_turn_the_text_after_them(summary: Summary) -> None:
     assert not set(name) & set(leaderboard_html([row], name, {name: name}))
 
 
-def test_nothing_is_fetched(summary: Summary, failed: Summary) -> None:
-    found = leaderboard_html([summary, failed], "Leaderboard", FACTS)
+def test_nothing_is_fetched(bounded: Summary, failed: Summary) -> None:
+    found = leaderboard_html([bounded, failed], "Leaderboard", FACTS)
     assert "://" not in found
     assert "@import" not in found
     assert re.findall(r"url\(([^)]*)\)", found) == ["#hatch"]
@@ -125,8 +148,8 @@ def test_nothing_is_fetched(summary: Summary, failed: Summary) -> None:
     assert all(link.startswith("#") for link in page_.values("href"))
 
 
-def test_links_and_labels_point_at_something(summary: Summary) -> None:
-    found = page(summary, replace(summary, epsilon=10.0))
+def test_links_and_labels_point_at_something(bounded: Summary) -> None:
+    found = page(bounded, replace(bounded, epsilon=10.0))
     names = found.values("id")
     assert len(names) == len(set(names))
     assert {link.removeprefix("#") for link in found.values("href")} <= set(names)

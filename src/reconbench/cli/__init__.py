@@ -7,7 +7,7 @@ import sys
 
 import typer
 
-from reconbench.cli import data, games
+from reconbench.cli import bounds, data, games
 
 app = typer.Typer(
     name="reconbench",
@@ -21,6 +21,10 @@ app = typer.Typer(
 app.command("list", help=games.LIST_HELP)(games.list_)
 app.command("game", help=games.GAME_HELP)(games.game)
 app.command("run", help=games.RUN_HELP)(games.run)
+app.command("ceiling", help=bounds.CEILING_HELP)(bounds.ceiling)
+app.command("risk", help=bounds.RISK_HELP)(bounds.risk)
+app.command("calibrate", help=bounds.CALIBRATE_HELP)(bounds.calibrate)
+app.command("compare-bounds", help=bounds.COMPARE_HELP)(bounds.compare_bounds)
 app.add_typer(data.app, name="data")
 
 

@@ -19,6 +19,9 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
+# Ceilings of a single run that hold for every attack and are proved at every confidence.
+PROVED = ("fdp-recursion", "profile-recursion")
+
 if TYPE_CHECKING:
     from reconbench.benchmarks.results import Result
     from reconbench.benchmarks.summary import Summary
@@ -69,27 +72,32 @@ def game(rows: Sequence[Result]) -> None:
 
 
 def suite(summaries: Sequence[Summary]) -> None:
-    """Mean success over a data set's columns, attack by attack."""
+    """Shares of records, mean over a data set's games, attack by attack."""
     groups: dict[tuple[str, float, str], list[Summary]] = {}
     for each in summaries:
         groups.setdefault((each.dataset, each.epsilon, each.attack), []).append(each)
     rows = []
     for (dataset, epsilon, attack), group in groups.items():
         done = [each for each in group if each.success is not None]
-        if done:
-            success = _mean([100 * (each.success or 0) / each.n for each in done])
-            prior = _mean([100 * each.baseline / each.n for each in done])
-            tops = [100 * each.ceilings["thm35"]["0.95"] / each.n for each in done]
-            cells = [f"{prior:.1f}", f"{success:.1f}", f"{_mean(tops):.1f}"]
-        else:
-            cells = ["", "failed", ""]
-        rows.append([dataset, f"{epsilon:g}", attack, len(done), *cells])
-    header = ["data set", "epsilon", "attack", "games", "prior %", "attack %", "95 % ceiling %"]
+        columns = (
+            [each.baseline for each in done],
+            [each.success or 0.0 for each in done],
+            [min(c["mean"] for c in each.ceilings.values() if "mean" in c) for each in done],
+            [
+                min(c["0.95"] for name, c in each.ceilings.items() if name in PROVED)
+                for each in done
+            ],
+        )
+        shares = [
+            f"{100 * sum(v / each.n for v, each in zip(values, done, strict=True)) / len(done):.1f}"
+            if done
+            else "failed"
+            for values in columns
+        ]
+        rows.append([dataset, f"{epsilon:g}", attack, len(done), *shares])
+    header = ["data set", "epsilon", "attack", "games", "prior %", "attack %"]
+    header += ["most on average %", "95 % ceiling %"]
     table("Records reconstructed, mean over games", header, rows)
-
-
-def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values)
 
 
 @contextmanager

@@ -115,7 +115,8 @@ def game(
     ] = False,
 ) -> None:
     from reconbench.benchmarks import plugins
-    from reconbench.benchmarks.game import AttackSpec, Game, check, with_corollary
+    from reconbench.benchmarks.bounding import with_corollary
+    from reconbench.benchmarks.game import AttackSpec, Game, check
     from reconbench.benchmarks.results import Status
     from reconbench.benchmarks.runner import Unit, play_units
 
