@@ -7,12 +7,20 @@ vertical places are pixels.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 
 from reconbench.benchmarks.summary import Summary
-from reconbench.reports.columns import CONFIDENCES, options_text
+from reconbench.reports.columns import (
+    ANY_ATTACK,
+    CONFIDENCES,
+    MEAN,
+    MEANS,
+    PROVED,
+    TOP,
+    options_text,
+)
 from reconbench.reports.ranking import game, ordered, setting
 
 COLOURS = 5
@@ -45,7 +53,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Band:
-    """The ceiling of Theorem 3.5 at 5, 50 and 95 %."""
+    """The tightest ceiling for any attack at 5, 50 and 95 %, in a single run."""
 
     low: float
     middle: float
@@ -62,20 +70,43 @@ class Band:
 
 
 @dataclass(frozen=True)
+class Rule:
+    """A ceiling that is one number, drawn across its line."""
+
+    x: float
+    title: str
+
+
+@dataclass(frozen=True)
 class Line:
-    """One game: the prior, the attacks and the ceiling for one choice of target columns."""
+    """One game: the prior, the attacks and the ceilings for one choice of target columns.
+
+    ``most`` is the tightest ceiling on the expected success, ``published`` Theorem 3.5 at 95 %
+    where the band has tighter bounds to compare it with.
+    """
 
     label: str
     height: int
     prior: float
     prior_title: str
     band: Band | None
+    most: Rule | None
+    published: Rule | None
     marks: tuple[Mark, ...]
 
     @property
     def description(self) -> str:
-        band = [self.band.title] if self.band else []
-        return "; ".join([self.prior_title, *(mark.title for mark in self.marks), *band])
+        ceilings = (each for each in (self.most, self.band, self.published) if each)
+        parts = (*self.marks, *ceilings)
+        return "; ".join([self.prior_title, *(each.title for each in parts)])
+
+
+@dataclass(frozen=True)
+class Mean:
+    """A mean over the lines of a figure; the note says so where it is not over all of them."""
+
+    value: str
+    note: str
 
 
 @dataclass(frozen=True)
@@ -83,8 +114,7 @@ class Average:
     """An attack's mean over the lines of a figure in which it has a result."""
 
     look: Look
-    value: str
-    note: str
+    mean: Mean
 
 
 @dataclass(frozen=True)
@@ -108,7 +138,9 @@ class Figure:
     lines: tuple[Line, ...]
     averages: tuple[Average, ...]
     prior_average: str
-    ceiling_average: str | None
+    most_average: Mean | None
+    band_average: Mean | None
+    published_average: Mean | None
     apart: tuple[str, ...] = ()
 
 
@@ -143,7 +175,8 @@ def _figure(rows: Sequence[Summary], looks: Mapping[str, Look]) -> Figure:
     for row in rows:
         games.setdefault(game(row), []).append(row)
     here = [look for label, look in looks.items() if label in {_label(row) for row in rows}]
-    bounded = [full for full in map(_fullest, games.values()) if _has_band(full)]
+    fullest = [_fullest(each) for each in games.values()]
+    tops = [each[TOP][0] for each in map(_tightest, fullest) if each]
     return Figure(
         dataset=first.dataset,
         epsilon=_number(first.epsilon),
@@ -152,10 +185,10 @@ def _figure(rows: Sequence[Summary], looks: Mapping[str, Look]) -> Figure:
         ticks=ticks(first.n),
         lines=tuple(_line(attacks, here) for attacks in games.values()),
         averages=tuple(_average(look, rows, len(games)) for look in here),
-        prior_average=f"{fmean(_fullest(each).baseline_expected for each in games.values()):.1f}",
-        ceiling_average=f"{fmean(row.ceilings['thm35']['0.95'] for row in bounded):.1f}"
-        if bounded
-        else None,
+        prior_average=f"{fmean(row.baseline_expected for row in fullest):.1f}",
+        most_average=_mean(map(_most, fullest), len(games)),
+        band_average=_mean(tops, len(games)),
+        published_average=_mean(map(_published, fullest), len(games)),
     )
 
 
@@ -182,6 +215,8 @@ def _line(rows: Sequence[Summary], looks: Sequence[Look]) -> Line:
         prior=_place(full.baseline_expected, full.n),
         prior_title=f"{full.baseline_expected:.1f} of {full.n} expected from the prior alone",
         band=_band(full),
+        most=_rule(_most(full), full.n, "the most that any attack gets on average"),
+        published=_rule(_published(full), full.n, "published 95 % ceiling, Theorem 3.5"),
         marks=tuple(_mark(row, look, lane) for lane, (row, look) in lanes),
     )
 
@@ -201,27 +236,55 @@ def _mark(row: Summary, look: Look, lane: int) -> Mark:
 
 
 def _band(row: Summary) -> Band | None:
-    if not _has_band(row):
+    at = _tightest(row)
+    if not at:
         return None
-    at = [row.ceilings["thm35"][confidence] for confidence in CONFIDENCES]
     title = ", ".join(
-        f"{value:.1f} with {percent}"
-        for value, percent in zip(at, CONFIDENCES.values(), strict=True)
+        f"{value:.1f} at {CONFIDENCES[confidence]} ({bound})"
+        for confidence, (value, bound) in at.items()
     )
-    low, middle, high = (_place(value, row.n) for value in at)
-    return Band(low, middle, high, f"ceiling for any attack: {title} confidence")
+    low, middle, high = (_place(value, row.n) for value, _ in at.values())
+    return Band(low, middle, high, f"ceiling for any attack in one run: {title}")
 
 
-def _has_band(row: Summary) -> bool:
-    return CONFIDENCES.keys() <= row.ceilings.get("thm35", {}).keys()
+def _tightest(row: Summary) -> dict[str, tuple[float, str]]:
+    """The smallest ceiling for any attack and its bound, by confidence; empty if one is missing."""
+    bounds = PROVED if PROVED.keys() & row.ceilings.keys() else ANY_ATTACK
+    found = {bound: row.ceilings[bound] for bound in bounds if bound in row.ceilings}
+    at = {
+        confidence: [(by[confidence], bound) for bound, by in found.items() if confidence in by]
+        for confidence in CONFIDENCES
+    }
+    return {confidence: min(each) for confidence, each in at.items()} if all(at.values()) else {}
+
+
+def _most(row: Summary) -> float | None:
+    """The tightest ceiling on the expected success, whatever the attack."""
+    found = [row.ceilings[bound][MEAN] for bound in MEANS if MEAN in row.ceilings.get(bound, {})]
+    return min(found, default=None)
+
+
+def _published(row: Summary) -> float | None:
+    """The 95 % ceiling of Theorem 3.5, if there are others to compare it with."""
+    others = [bound for bound in ANY_ATTACK if bound != "thm35" and bound in row.ceilings]
+    return row.ceilings.get("thm35", {}).get(TOP) if others else None
+
+
+def _rule(value: float | None, n: int, meaning: str) -> Rule | None:
+    return None if value is None else Rule(_place(value, n), f"{value:.1f} of {n}: {meaning}")
 
 
 def _average(look: Look, rows: Sequence[Summary], games: int) -> Average:
-    found = [row.success for row in rows if _label(row) == look.label and row.success is not None]
+    mean = _mean((row.success for row in rows if _label(row) == look.label), games)
+    return Average(look, mean or Mean("no result", ""))
+
+
+def _mean(values: Iterable[float | None], games: int) -> Mean | None:
+    found = [value for value in values if value is not None]
     if not found:
-        return Average(look, "no result", "")
+        return None
     note = "" if len(found) == games else f"over {len(found)} of {games}"
-    return Average(look, f"{fmean(found):.1f}", note)
+    return Mean(f"{fmean(found):.1f}", note)
 
 
 def _fullest(rows: Sequence[Summary]) -> Summary:

@@ -9,21 +9,16 @@ import csv
 import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
-
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
 from reconbench.benchmarks.summary import Summary
 from reconbench.reports.columns import COLUMNS, TEXT, Value, present, shown, values
 from reconbench.reports.figures import figures
+from reconbench.reports.pages import template
 from reconbench.reports.ranking import ordered, ranks
 
 # A spreadsheet runs a cell that starts with one of these, also after blanks.
 _FORMULA = ("=", "+", "-", "@")
 _BREAKS = ("\t", "\r", "\n")
-# Characters that turn the direction of text, and would turn what follows a name as well.
-_TURNS = dict.fromkeys((*range(0x202A, 0x202F), *range(0x2066, 0x206A)), "\ufffd")
 # The table begins with these, and shows them even when they are the same in every row.
 _FIRST = (
     "dataset",
@@ -33,6 +28,9 @@ _FIRST = (
     "attack",
     "success",
     "baseline_expected",
+    "ceiling_prior-exact",
+    "ceiling_fdp-recursion_0.95",
+    "ceiling_profile_0.95",
     "ceiling_thm35_0.95",
     "error",
 )
@@ -68,7 +66,7 @@ def leaderboard_html(summaries: Sequence[Summary], title: str, facts: Mapping[st
     rows = _rows(summaries)
     order = sorted(names, key=lambda name: (name not in _FIRST, (*_FIRST, *names).index(name)))
     header = [name for name in order if _worth_a_column(name, [row[name] for row in rows])]
-    return _template().render(
+    return template("leaderboard.html").render(
         title=title,
         facts=facts,
         figures=figures(summaries),
@@ -101,20 +99,3 @@ def _safe(value: Value) -> Value:
         return value
     runs = value.startswith(_BREAKS) or value.lstrip().startswith(_FORMULA)
     return f"'{value}" if runs else value
-
-
-def _straight(value: object) -> object:
-    return value.translate(_TURNS) if isinstance(value, str) else value
-
-
-@cache
-def _template() -> Template:
-    pages = Environment(
-        loader=FileSystemLoader(Path(__file__).parent / "templates"),
-        autoescape=True,
-        finalize=_straight,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return pages.get_template("leaderboard.html")
