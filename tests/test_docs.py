@@ -81,3 +81,13 @@ def test_links_of_the_documents_exist() -> None:
         for target in re.findall(r"\]\(([^)#\s]+)\)", path.read_text(encoding="utf-8")):
             if not target.startswith("http"):
                 assert (path.parent / target).exists(), f"{path.name} links to {target}"
+
+
+def test_figures_are_what_the_script_draws(tmp_path: Path) -> None:
+    script = ROOT / "docs" / "figures.py"
+    subprocess.run([sys.executable, str(script), str(tmp_path)], check=True)
+    drawn = sorted(tmp_path.glob("*.svg"))
+    assert {p.name for p in drawn} == {p.name for p in (ROOT / "docs" / "img").glob("*.svg")}
+    for path in drawn:
+        committed = (ROOT / "docs" / "img" / path.name).read_text(encoding="utf-8")
+        assert path.read_text(encoding="utf-8") == committed, path.name
