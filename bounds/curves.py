@@ -18,7 +18,7 @@ from .guarantees import ApproxDP, GaussianDP, Guarantee, PureDP
 from .polyline import MAX_EPSILON, Polyline
 from .relation import RECORD, Relation
 from .renyi import ZCDP, RenyiDP
-from .tabulated import TabulatedCurve
+from .tabulated import PiecewiseLinear, TabulatedCurve
 
 # Where any curve is worth a pair: fine enough up to 20 to lose about 1e-5 of δ, then sparser.
 DEFAULT_EPSILONS = np.concatenate(
@@ -27,7 +27,7 @@ DEFAULT_EPSILONS = np.concatenate(
 
 
 @dataclass(frozen=True, eq=False)
-class PrivacyProfile:
+class PrivacyProfile(PiecewiseLinear):
     """(ε_i, δ_i)-DP for every i at once: the best curve that all the pairs together give.
 
     f(α) = max over i of max{0, 1 − δ_i − e^ε_i α, e^−ε_i (1 − δ_i − α)}. Every pair that holds
@@ -60,26 +60,6 @@ class PrivacyProfile:
     def line(self) -> Polyline:
         """The vertices of f."""
         return Polyline.from_pairs(self.epsilons, self.deltas)
-
-    def tradeoff(self, alpha: ArrayLike) -> FloatArray:
-        return self.line.tradeoff(alpha)
-
-    def power(self, alpha: ArrayLike) -> FloatArray:
-        return self.line.power(alpha)
-
-    def delta_at(self, epsilon: float) -> float:
-        return self.line.delta(_validate.non_negative("epsilon", epsilon))
-
-    def epsilon_at(self, delta: float) -> float:
-        return self.line.epsilon(_validate.below_one("delta", delta))
-
-    def total_variation(self) -> float:
-        return self.delta_at(0.0)
-
-    def group(self, size: int) -> TabulatedCurve:
-        """f^(n), n = size (Dong, Roth and Su 2022, Theorem 2.14)."""
-        n = positive_integer("size", size)
-        return TabulatedCurve.of(self.line.group(n), self.relation, self.unit)
 
     def describe(self) -> str:
         return f"{self.label}, {self.relation.value}"
@@ -152,7 +132,7 @@ class LaplaceDP:
 
 
 @dataclass(frozen=True)
-class RandomisedResponse:
+class RandomisedResponse(PiecewiseLinear):
     """One value out of `values`, reported as it is or, e^ε times less likely each, as another.
 
     Under replace-one neighbours (the reporting person's value changes), the unit being the report.
@@ -189,21 +169,6 @@ class RandomisedResponse:
             np.array([0.0, p, 1 - q, 1.0]),
         )
 
-    def tradeoff(self, alpha: ArrayLike) -> FloatArray:
-        return self.line.tradeoff(alpha)
-
-    def power(self, alpha: ArrayLike) -> FloatArray:
-        return self.line.power(alpha)
-
-    def delta_at(self, epsilon: float) -> float:
-        return self.line.delta(_validate.non_negative("epsilon", epsilon))
-
-    def epsilon_at(self, delta: float) -> float:
-        return self.line.epsilon(_validate.below_one("delta", delta))
-
-    def total_variation(self) -> float:
-        return self.delta_at(0.0)
-
     def renyi(self, orders: ArrayLike) -> FloatArray:
         """ε(t) = log(p^t q^(1−t) + q^t p^(1−t) + (m − 2) q)/(t − 1)."""
         t = np.asarray(orders, dtype=np.float64)
@@ -214,11 +179,6 @@ class RandomisedResponse:
         with np.errstate(divide="ignore"):
             others = np.log(float(self.values - 2)) + log_q
         return np.asarray(np.logaddexp(two, others) / (t - 1))
-
-    def group(self, size: int) -> TabulatedCurve:
-        """f^(n), n = size (Dong, Roth and Su 2022, Theorem 2.14)."""
-        n = positive_integer("size", size)
-        return TabulatedCurve.of(self.line.group(n), self.relation, self.unit)
 
     def describe(self) -> str:
         return (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -18,8 +19,40 @@ from .relation import RECORD, Relation
 _TOLERANCE = 1e-12
 
 
+class PiecewiseLinear(ABC):
+    """What all guarantees with a piecewise-linear curve share."""
+
+    relation: Relation
+    unit: str
+
+    @property
+    @abstractmethod
+    def line(self) -> Polyline:
+        """The vertices of f."""
+
+    def tradeoff(self, alpha: ArrayLike) -> FloatArray:
+        return self.line.tradeoff(alpha)
+
+    def power(self, alpha: ArrayLike) -> FloatArray:
+        return self.line.power(alpha)
+
+    def delta_at(self, epsilon: float) -> float:
+        return self.line.delta(_validate.non_negative("epsilon", epsilon))
+
+    def epsilon_at(self, delta: float) -> float:
+        return self.line.epsilon(_validate.below_one("delta", delta))
+
+    def total_variation(self) -> float:
+        return self.delta_at(0.0)
+
+    def group(self, size: int) -> TabulatedCurve:
+        """f^(n), n = size (Dong, Roth and Su 2022, Theorem 2.14)."""
+        n = positive_integer("size", size)
+        return TabulatedCurve.of(self.line.group(n), self.relation, self.unit)
+
+
 @dataclass(frozen=True, eq=False)
-class TabulatedCurve:
+class TabulatedCurve(PiecewiseLinear):
     """The piecewise-linear trade-off curve through (alphas[k], betas[k]), from α = 0 to α = 1.
 
     The curve itself is the guarantee: between the points it is the straight line. Points read off
@@ -62,26 +95,6 @@ class TabulatedCurve:
         """The vertices as a `Polyline`."""
         assert self.powers is not None
         return Polyline(self.alphas, self.betas, self.powers)
-
-    def tradeoff(self, alpha: ArrayLike) -> FloatArray:
-        return self.line.tradeoff(alpha)
-
-    def power(self, alpha: ArrayLike) -> FloatArray:
-        return self.line.power(alpha)
-
-    def delta_at(self, epsilon: float) -> float:
-        return self.line.delta(_validate.non_negative("epsilon", epsilon))
-
-    def epsilon_at(self, delta: float) -> float:
-        return self.line.epsilon(_validate.below_one("delta", delta))
-
-    def total_variation(self) -> float:
-        return self.delta_at(0.0)
-
-    def group(self, size: int) -> TabulatedCurve:
-        """f^(n), n = size (Dong, Roth and Su 2022, Theorem 2.14)."""
-        n = positive_integer("size", size)
-        return TabulatedCurve.of(self.line.group(n), self.relation, self.unit)
 
     def describe(self) -> str:
         return f"a curve of {self.alphas.size} points, {self.relation.value}"
