@@ -210,7 +210,11 @@ def fetch(
     from reconbench.datasets.byo import write_json_atomic
     from reconbench.datasets.sources import load_acs, load_fire
 
-    loaded = load_acs(state, year, file) if source is Source.ACS else load_fire(file)
+    progress = _show.downloaded()
+    if source is Source.ACS:
+        loaded = load_acs(state, year, file, progress=progress)
+    else:
+        loaded = load_fire(file, progress=progress)
     domain = out.with_suffix(".domain.json")
     _write_csv(loaded.to_pandas().to_csv(index=False), out)
     write_json_atomic(domain, loaded.domain.to_json())
