@@ -8,8 +8,10 @@ of workers. Finished rows go to the store one by one.
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import get_context
@@ -22,6 +24,10 @@ from reconbench.benchmarks.store import Store, row_key
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 Progress = Callable[[int, Result], None]
+
+
+class RunError(ValueError):
+    """A run that could not go on."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +103,8 @@ def play_units(units: Sequence[Unit], jobs: int = 1) -> Iterator[tuple[int, list
         return
     for name in THREAD_VARIABLES:
         os.environ.setdefault(name, "1")
-    with ProcessPoolExecutor(max_workers=jobs, mp_context=get_context("spawn")) as pool:
+    context = get_context("spawn")
+    with ProcessPoolExecutor(jobs, mp_context=context, initializer=_leave_interrupts) as pool:
         waiting: dict[Future[list[Result]], int] = {}
         queue = iter(enumerate(units))
         try:
@@ -111,5 +118,22 @@ def play_units(units: Sequence[Unit], jobs: int = 1) -> Iterator[tuple[int, list
                 finished, _ = wait(waiting, return_when=FIRST_COMPLETED)
                 for future in finished:
                     yield waiting.pop(future), future.result()
+        except BrokenProcessPool:
+            raise RunError(
+                "a worker process died (out of memory, or killed); finished rows are kept: "
+                "run again to go on, with fewer --jobs if memory is short"
+            ) from None
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _leave_interrupts() -> None:
+    """Ctrl-C goes to the parent, which lets the workers finish what they have."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def available_cores() -> int:
+    """The cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

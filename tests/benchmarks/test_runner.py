@@ -1,7 +1,12 @@
 from __future__ import annotations
 
+import contextlib
+import csv
 import json
 import sqlite3
+import subprocess
+import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,7 +14,7 @@ import pytest
 
 from reconbench.benchmarks.game import AttackSpec, Game
 from reconbench.benchmarks.results import Result, Status
-from reconbench.benchmarks.runner import Unit, play_units, run
+from reconbench.benchmarks.runner import RunError, Unit, play_units, run
 from reconbench.benchmarks.store import FILE_NAME, Store, StoreError, row_key
 from reconbench.benchmarks.suite import SuiteError, find_suite, read_suite, shipped
 
@@ -115,6 +120,60 @@ def test_every_result_is_stored_as_it_comes(tmp_path: Path) -> None:
         run(units(3), store, progress=stop)
     with sqlite3.connect(tmp_path / FILE_NAME) as connection:
         assert connection.execute("SELECT count(*) FROM results").fetchone() == (2,)
+
+
+def test_a_dead_worker_is_one_clear_line(tmp_path: Path) -> None:
+    plugin = tmp_path / "dies.py"
+    plugin.write_text(
+        "import os\n"
+        "class Dies:\n"
+        "    name = 'dies'\n"
+        "    def reconstruct(self, view, rng):\n"
+        "        os._exit(9)\n"
+    )
+    deadly = (AttackSpec(f"{plugin}:Dies"),)
+    doomed = [Unit(unit.game, deadly) for unit in units(2)]
+    with Store(tmp_path / "out") as store, pytest.raises(RunError, match="a worker process died"):
+        run(doomed, store, jobs=2)
+
+
+@pytest.mark.slow
+def test_a_killed_run_goes_on_where_it_was(tmp_path: Path) -> None:
+    """kill -9 in mid-run, then the same command: the leaderboard of an undisturbed run."""
+    (tmp_path / "suite.toml").write_text(
+        'name = "s"\ndescription = "s"\nrepetitions = 6\nattacks = ["prior", "rap"]\n'
+        '[[games]]\ndataset = "acs"\ntargets = ["SEX", "MAR"]\nepsilon = [3, 10]\n'
+    )
+    command = Path(sys.executable).with_name("reconbench")
+
+    def start(out: str) -> subprocess.Popen[bytes]:
+        arguments = [str(command), "run", "suite.toml", "--out", out, "--jobs", "2", "--quiet"]
+        return subprocess.Popen(arguments, cwd=tmp_path, stdout=subprocess.DEVNULL)
+
+    def stored(out: str) -> int:
+        path = tmp_path / out / FILE_NAME
+        if not path.exists():
+            return 0
+        with contextlib.closing(sqlite3.connect(path)) as connection:
+            try:
+                return int(connection.execute("SELECT count(*) FROM results").fetchone()[0])
+            except sqlite3.OperationalError:
+                return 0
+
+    def leaderboard(out: str) -> list[dict[str, str]]:
+        text = (tmp_path / out / "leaderboard.csv").read_text()
+        rows = csv.DictReader(text.splitlines())
+        return [{key: row[key] for key in row if key != "seconds"} for row in rows]
+
+    assert start("whole").wait() == 0
+    running = start("killed")
+    while stored("killed") < 10 and running.poll() is None:
+        time.sleep(0.02)
+    running.kill()
+    running.wait()
+    assert 10 <= stored("killed") < 48
+    assert start("killed").wait() == 0
+    assert stored("killed") == 48 and leaderboard("killed") == leaderboard("whole")
 
 
 def test_play_units_keeps_places() -> None:

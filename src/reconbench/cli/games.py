@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -178,6 +177,7 @@ def run(
 ) -> None:
     from reconbench.benchmarks.game import check, versions
     from reconbench.benchmarks.results import Status
+    from reconbench.benchmarks.runner import available_cores
     from reconbench.benchmarks.runner import run as run_units
     from reconbench.benchmarks.store import Store
     from reconbench.benchmarks.suite import find_suite
@@ -198,8 +198,9 @@ def run(
         Store(folder) as store,
         _show.progress(chosen.name, total, quiet=quiet or as_json) as advance,
     ):
-        workers = jobs or len(os.sched_getaffinity(0))
-        rows = run_units(units, store, jobs=workers, progress=lambda done, _: advance(done))
+        rows = run_units(
+            units, store, jobs=jobs or available_cores(), progress=lambda done, _: advance(done)
+        )
     summaries = summarise(rows)
     facts = {
         "suite": f"{chosen.name}: {chosen.description}",
