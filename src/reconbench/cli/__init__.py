@@ -7,7 +7,7 @@ import sys
 
 import typer
 
-from reconbench.cli import bounds, data, games
+from reconbench.cli import attacks, bounds, data, games
 
 app = typer.Typer(
     name="reconbench",
@@ -25,6 +25,8 @@ app.command("ceiling", help=bounds.CEILING_HELP)(bounds.ceiling)
 app.command("risk", help=bounds.RISK_HELP)(bounds.risk)
 app.command("calibrate", help=bounds.CALIBRATE_HELP)(bounds.calibrate)
 app.command("compare-bounds", help=bounds.COMPARE_HELP)(bounds.compare_bounds)
+app.command("check-attack", help=attacks.CHECK_HELP)(attacks.check_attack)
+app.command("new-attack", help=attacks.NEW_HELP)(attacks.new_attack)
 app.add_typer(data.app, name="data")
 
 
