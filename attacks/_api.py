@@ -30,7 +30,11 @@ class Reconstruction:
 @dataclass(frozen=True)
 class AttackerView:
     """Exactly what the threat model grants: the release, its mechanism, the known columns of
-    every record, the prior, and the metric by which success is counted."""
+    every record, the prior, and the metric by which success is counted.
+
+    The informed adversary attacks one record at a time: ``known`` then holds that record alone,
+    and ``others`` every other record of the table in full.
+    """
 
     release: Release
     mechanism: Mechanism
@@ -38,6 +42,7 @@ class AttackerView:
     targets: tuple[str, ...]
     prior: Prior
     metric: Metric
+    others: Table | None = None
 
     @property
     def n(self) -> int:

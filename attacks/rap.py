@@ -63,6 +63,8 @@ class Rap:
         self.worlds = worlds
 
     def skip(self, view: AttackerView) -> str | None:
+        if view.others is not None:
+            return "rap plays the realistic adversary only"
         if not isinstance(view.release, MarginalsRelease):
             return "rap attacks marginals only"
         return None

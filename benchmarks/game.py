@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from functools import cache, cached_property
 from importlib.metadata import version
 from math import isinf
@@ -37,11 +38,24 @@ class GameError(ValueError):
     """A game that cannot be played as asked."""
 
 
+class Adversary(StrEnum):
+    REALISTIC = "realistic"
+    INFORMED = "informed"
+
+    @classmethod
+    def parse(cls, text: str) -> Adversary:
+        if text not in list(cls):
+            raise GameError(f"adversary must be {' or '.join(cls)}, got {text!r}")
+        return cls(text)
+
+
 @dataclass(frozen=True)
 class Game:
     """One configuration and repetition; ``known`` left empty means all columns but the targets.
 
     The game is played on the known and target columns; other columns of the prior are left out.
+    The realistic adversary knows the known columns of every record; the informed one, against
+    whom most bounds are proved, attacks each record knowing all the others in full.
     """
 
     dataset: str
@@ -53,6 +67,7 @@ class Game:
     known: tuple[str, ...] = ()
     mechanism: str = "gaussian-marginals"
     metric: str = "exact"
+    adversary: Adversary = Adversary.REALISTIC
     seed: int = 0
     rep: int = 0
 
@@ -120,6 +135,18 @@ class Round:
         """The best guess from the prior alone, and its chance of success, for every record."""
         return self.metric.best_guess(self.prior, self.view.known, self.game.targets)
 
+    def views(self) -> Iterator[AttackerView]:
+        """What the adversary sees: all records at once, or one view a record."""
+        if self.game.adversary is Adversary.REALISTIC:
+            yield self.view
+            return
+        known, truth = self.view.known, self.truth
+        table = known.join(truth).project(self.view.release.domain.names)
+        for i in range(len(known)):
+            others = Table(table.domain, np.delete(table.codes, i, axis=0))
+            target = Table(known.domain, known.codes[i : i + 1])
+            yield replace(self.view, known=target, others=others)
+
     def successes(self, guess: Table) -> int:
         return int(self.metric.score(self.truth, guess).sum())
 
@@ -152,27 +179,30 @@ def play(round_: Round, attack: AttackSpec) -> Result:
     """Let an attack play a round. Failures of the attack are raised as AttackError."""
     player = attack.build()
     row = _row(round_, player.name, attack.options)
-    reason = skip_reason(player, round_.view)
+    reason = skip_reason(player, next(round_.views()))
     if reason is not None:
         return replace(row, status=Status.SKIPPED, error=reason)
-    axes = (*RELEASE_AXES, "metric")
+    axes = (*RELEASE_AXES, "metric", "adversary")
     rng = round_.game.stream(f"attack {player.name}", round_.prior, *axes)
     started = time.perf_counter()
     try:
-        found = check_reconstruction(round_.view, player.reconstruct(round_.view, rng))
+        parts = [
+            check_reconstruction(view, player.reconstruct(view, rng)) for view in round_.views()
+        ]
     except Exception as error:  # a plugin is foreign code: whatever it raises is its fault
         text = " ".join(str(error).split())[:500]
         kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
         raise AttackError(f"attack {player.name!r} failed: {kind}{text}") from error
     seconds = time.perf_counter() - started
-    expected = round_.expected_from_prior(found.guess)
+    guess = Table(round_.truth.domain, np.concatenate([part.guess.codes for part in parts]))
+    expected = round_.expected_from_prior(guess)
     return replace(
         row,
-        successes=round_.successes(found.guess),
+        successes=round_.successes(guess),
         expected_from_prior=float(expected.sum()),
         ceilings=round_.ceilings(expected),
         run_tail=run_tail(expected, round_.mechanism.budget).to_json(),
-        info=dict(found.info),
+        info=dict(parts[0].info) if len(parts) == 1 else {},
         seconds=seconds,
     )
 
@@ -220,6 +250,7 @@ def _row(round_: Round, attack: str, options: Mapping[str, Any]) -> Result:
         relation=mechanism.guarantee.relation.value,
         unit=mechanism.guarantee.unit,
         metric=round_.metric.name,
+        adversary=game.adversary.value,
         attack=attack,
         attack_options=dict(options),
         seed=game.seed,

@@ -45,6 +45,7 @@ class Result:
     relation: str
     unit: str
     metric: str
+    adversary: str
     attack: str
     attack_options: Mapping[str, Any]
     seed: int
@@ -85,6 +86,7 @@ class Result:
             self.delta,
             self.mechanism,
             self.metric,
+            self.adversary,
             self.seed,
         )
 

@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from reconbench.benchmarks import plugins
-from reconbench.benchmarks.game import AttackSpec, Game
+from reconbench.benchmarks.game import Adversary, AttackSpec, Game
 from reconbench.benchmarks.runner import Unit
 
 SUITES = files("reconbench.benchmarks") / "suites"
@@ -56,6 +56,9 @@ class Axes(_Strict):
     delta: Numbers = [1e-5]
     mechanism: Texts = ["gaussian-marginals"]
     metric: Texts = ["exact"]
+    adversary: Annotated[list[Adversary], BeforeValidator(_listed), Field(min_length=1)] = [
+        Adversary.REALISTIC
+    ]
 
     def expand(self, seed: int, rep: int) -> list[Game]:
         games = []
@@ -68,8 +71,9 @@ class Axes(_Strict):
                 self.delta,
                 self.mechanism,
                 self.metric,
+                self.adversary,
             )
-            for targets, n, k, epsilon, delta, mechanism, metric in axes:
+            for targets, n, k, epsilon, delta, mechanism, metric, adversary in axes:
                 games.append(
                     Game(
                         dataset=dataset,
@@ -81,6 +85,7 @@ class Axes(_Strict):
                         delta=delta,
                         mechanism=mechanism,
                         metric=metric,
+                        adversary=adversary,
                         seed=seed,
                         rep=rep,
                     )

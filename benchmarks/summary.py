@@ -36,6 +36,7 @@ class Summary:
     mechanism: str
     guarantee: str
     metric: str
+    adversary: str
     attack: str
     attack_options: Mapping[str, Any]
     seed: int
@@ -83,6 +84,7 @@ def _summary(rows: list[Result]) -> Summary:
         mechanism=first.mechanism,
         guarantee=first.guarantee,
         metric=first.metric,
+        adversary=first.adversary,
         attack=first.attack,
         attack_options=first.attack_options,
         seed=first.seed,

@@ -70,6 +70,10 @@ COLUMNS: Mapping[str, str] = {
     "mechanism": "what released the table",
     "guarantee": "the privacy guarantee of the release and its neighbouring relation",
     "metric": "what counts as reconstructing a record",
+    "adversary": (
+        "realistic: knows the known columns of every record; informed: attacks each record "
+        "knowing all others in full"
+    ),
     "rank": "place of the attack in its game by mean success; ties share a place",
     "attack": "the attack",
     "attack_options": "the options of the attack, as JSON",
@@ -98,6 +102,7 @@ TEXT = frozenset(
         "mechanism",
         "guarantee",
         "metric",
+        "adversary",
         "attack",
         "attack_options",
         "error",

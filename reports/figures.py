@@ -197,6 +197,7 @@ def _details(rows: Sequence[Summary]) -> tuple[str, ...]:
     guarantees = dict.fromkeys(row.guarantee for row in rows)
     return (
         f"{first.metric} metric",
+        f"{first.adversary} adversary",
         f"{count} target column{'s' if count > 1 else ''}, {len(first.known)} known",
         f"{_count(first.n)} records",
         f"{first.mechanism}, k = {first.k}",

@@ -25,6 +25,7 @@ def setting(row: Summary) -> tuple[Hashable, ...]:
         row.delta,
         row.mechanism,
         row.metric,
+        row.adversary,
         row.seed,
     )
 

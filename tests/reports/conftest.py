@@ -23,6 +23,7 @@ def summary() -> Summary:
         mechanism="gaussian-marginals",
         guarantee="0.268-GDP, replace-one",
         metric="exact",
+        adversary="realistic",
         attack="rap",
         attack_options={},
         seed=0,

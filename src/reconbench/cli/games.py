@@ -106,6 +106,9 @@ def game(
     ] = None,
     mechanism: Annotated[str, typer.Option(help="See `list mechanisms`.")] = "gaussian-marginals",
     metric: Annotated[str, typer.Option(help="`exact`, or `l1:E` on an ordinal column.")] = "exact",
+    adversary: Annotated[
+        str, typer.Option(help="`realistic`, or `informed`: knows all other records in full.")
+    ] = "realistic",
     reps: Annotated[int, typer.Option(min=1, help="Repetitions.")] = 5,
     seed: Seed = 0,
     jobs: Jobs = 1,
@@ -115,7 +118,7 @@ def game(
 ) -> None:
     from reconbench.benchmarks import plugins
     from reconbench.benchmarks.bounding import with_corollary
-    from reconbench.benchmarks.game import AttackSpec, Game, check
+    from reconbench.benchmarks.game import Adversary, AttackSpec, Game, check
     from reconbench.benchmarks.results import Status
     from reconbench.benchmarks.runner import Unit, play_units
 
@@ -133,6 +136,7 @@ def game(
                 k=k,
                 mechanism=plugins.absolute(mechanism),
                 metric=metric,
+                adversary=Adversary.parse(adversary),
                 seed=seed,
                 rep=rep,
             ),
