@@ -80,10 +80,10 @@ class GramFit:
     def of(
         cls, releases: Sequence[MarginalsRelease], known: Table, targets: Sequence[str]
     ) -> GramFit:
-        parts = _Parts(releases, known, targets)
+        parts = ReleaseParts(releases, known, targets)
         (hidden,) = parts.order
         return cls(
-            torch.from_numpy(_shared_parts(known, parts.k - 1)),
+            torch.from_numpy(shared_parts(known, parts.k - 1)),
             torch.from_numpy(parts.gathered((hidden,))),
             parts.sums_of_squares(),
         )
@@ -111,9 +111,9 @@ class KernelFit:
     def of(
         cls, releases: Sequence[MarginalsRelease], known: Table, targets: Sequence[str]
     ) -> KernelFit:
-        parts = _Parts(releases, known, targets)
+        parts = ReleaseParts(releases, known, targets)
         widths = range(1, min(parts.k, len(targets)) + 1)
-        shared = tuple(torch.from_numpy(_shared_parts(known, parts.k - h)) for h in widths)
+        shared = tuple(torch.from_numpy(shared_parts(known, parts.k - h)) for h in widths)
         statistics = tuple(
             (parts.places(hidden), torch.from_numpy(parts.gathered(hidden)))
             for h in widths
@@ -175,7 +175,7 @@ class CellFit:
     def of(
         cls, releases: Sequence[MarginalsRelease], known: Table, targets: Sequence[str]
     ) -> CellFit:
-        parts = _Parts(releases, known, targets)
+        parts = ReleaseParts(releases, known, targets)
         groups = []
         for width in range(1, min(parts.k, len(targets)) + 1):
             if parts.k - width > len(known.domain):
@@ -228,7 +228,7 @@ def _contractions(whole: torch.Tensor, parts: Sequence[torch.Tensor]) -> Iterabl
             yield (_outer([*before, *after])[..., None, :] @ others).squeeze(-2)
 
 
-def _shared_parts(known: Table, size: int) -> Floats:
+def shared_parts(known: Table, size: int) -> Floats:
     """For every two records, how many sets of ``size`` known columns they agree on."""
     agreements = np.zeros((len(known), len(known)), dtype=np.int64)
     for name in known.domain.names:
@@ -238,7 +238,7 @@ def _shared_parts(known: Table, size: int) -> Floats:
     return np.asarray(ways[agreements])
 
 
-class _Parts:
+class ReleaseParts:
     """A release taken apart by hidden columns."""
 
     def __init__(

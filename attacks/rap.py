@@ -98,7 +98,7 @@ class Rap:
     def _imagine(self, view: AttackerView, rng: np.random.Generator) -> list[Table]:
         """Tables as likely as the real one, for all the attacker knows."""
         worlds = self.worlds or ceil(SIMULATED_RECORDS / max(view.n, 100))
-        return [_draw_hidden(view.prior, view.known, view.targets, rng) for _ in range(worlds)]
+        return [draw_hidden(view.prior, view.known, view.targets, rng) for _ in range(worlds)]
 
 
 class Descent:
@@ -210,7 +210,7 @@ def _conditional_priors(view: AttackerView) -> list[torch.Tensor]:
     ]
 
 
-def _draw_hidden(
+def draw_hidden(
     prior: Prior, known: Table, targets: Sequence[str], rng: np.random.Generator
 ) -> Table:
     """Hidden columns drawn from the prior given the known ones, one column after the other."""

@@ -42,7 +42,7 @@ class Shapeless(Guess):
 """
 
 
-@pytest.mark.parametrize("name", ["prior", "random", "rap"])
+@pytest.mark.parametrize("name", ["posterior", "prior", "random", "rap"])
 def test_our_attacks_pass(name: str) -> None:
     assert [check for check in check_attack(name) if check.passed is False] == []
 

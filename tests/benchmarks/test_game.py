@@ -199,7 +199,10 @@ def test_plugins_that_do_not_import(tmp_path: Path) -> None:
         AttackSpec(f"{path}:X").build()
     with pytest.raises(ValueError, match="no plugin file"):
         AttackSpec(f"{tmp_path}/none.py:X").build()
-    with pytest.raises(ValueError, match=r"unknown attack 'magic'; available: informed, prior, random, rap"):
+    with pytest.raises(
+        ValueError,
+        match=r"unknown attack 'magic'; available: informed, posterior, prior, random, rap",
+    ):
         AttackSpec("magic").build()
     with pytest.raises(ValueError, match=r"cannot be built.*its options: steps"):
         AttackSpec("rap", {"speed": 9}).build()

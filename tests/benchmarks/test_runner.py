@@ -233,7 +233,9 @@ def test_bad_suites(tmp_path: Path, old: str, new: str, message: str) -> None:
 
 
 def test_unknown_suites(tmp_path: Path) -> None:
-    with pytest.raises(SuiteError, match="unknown suite 'nope'; available: quick, smoke, tightness"):
+    with pytest.raises(
+        SuiteError, match="unknown suite 'nope'; available: quick, smoke, tightness"
+    ):
         find_suite("nope")
     with pytest.raises(SuiteError, match="cannot read suite"):
         find_suite(str(tmp_path / "none.toml"))

@@ -1,0 +1,291 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import product
+from math import inf
+
+import numpy as np
+import pytest
+
+from reconbench.attacks import AttackError, AttackerView, WithinL1, _gibbs, posterior
+from reconbench.attacks.baselines import PriorGuess
+from reconbench.attacks.posterior import CellModel, GramModel, Posterior
+from reconbench.attacks.rap import Rap
+from reconbench.datasets import Table
+from reconbench.mechanisms.marginals import marginal_counts
+
+MakeView = Callable[..., tuple[AttackerView, Table]]
+Floats = np.ndarray
+
+
+def enumerated(view: AttackerView) -> Floats:
+    """Every hidden table, one by one: the posterior of each record's joint value, (n, values)."""
+    release = view.release
+    values = list(product(*(range(size) for size in view.target_domain.sizes)))
+    prior = view.prior.conditional(view.known, view.targets).reshape(view.n, -1)
+    tables = list(product(range(len(values)), repeat=view.n))
+    heights = np.empty(len(tables))
+    for t, choice in enumerate(tables):
+        hidden = Table(view.target_domain, np.array([values[c] for c in choice]))
+        table = view.known.join(hidden).project(release.domain.names)
+        error = sum(
+            ((marginal_counts(table, columns) - answer) ** 2).sum()
+            for columns, answer in zip(release.workload, release.answers, strict=True)
+        )
+        likely = prior[np.arange(view.n), list(choice)]
+        heights[t] = np.log(likely).sum() - error / (2 * release.noise_sd**2)
+    weights = np.exp(heights - heights.max())
+    result = np.zeros(prior.shape)
+    for choice, weight in zip(tables, weights / weights.sum(), strict=True):
+        result[np.arange(view.n), list(choice)] += weight
+    return result
+
+
+def sampled(view: AttackerView, form: type, sweeps: int, levels: int = 1) -> Floats:
+    """The same posteriors from two chains of the given form, at one or several levels."""
+    model = form(view, view.release)
+    attack = Posterior(chains=2, sweeps=sweeps // 2)
+    weight = view.release.noise_sd**-2
+    ladder = weight * np.linspace(1 / levels, 1, levels)
+    runs = attack._run(model, ladder, np.random.default_rng(3))
+    if len(view.targets) == 1:
+        return np.mean([run.marginals for run in runs], axis=0)
+    draws = np.concatenate([run.draws for run in runs])
+    flat = np.ravel_multi_index(tuple(np.moveaxis(draws, 2, 0)), view.target_domain.sizes)
+    size = int(np.prod(view.target_domain.sizes))
+    return np.stack([np.bincount(column, minlength=size) / sweeps for column in flat.T])
+
+
+@pytest.mark.parametrize("form", [GramModel, CellModel])
+@pytest.mark.parametrize(
+    ("targets", "k", "epsilon", "n"),
+    [(("c",), 3, 3.0, 4), (("c",), 1, 10.0, 4), (("a",), 5, 30.0, 4), (("d",), 2, 100.0, 4)],
+)
+def test_one_column_is_the_enumerated_posterior(
+    make_view: MakeView, form: type, targets: tuple[str, ...], k: int, epsilon: float, n: int
+) -> None:
+    """6,000 sweeps: were only one in two worth a draw of its own, the standard error would be
+    below 0.01 (Rao-Blackwell averages do better), so 0.05 is five of them."""
+    for seed in range(2):
+        view, _ = make_view(targets, k=k, epsilon=epsilon, n=n, seed=seed)
+        assert np.abs(sampled(view, form, 6_000) - enumerated(view)).max() < 0.05
+
+
+@pytest.mark.parametrize("limit", [0, 1 << 17])
+@pytest.mark.parametrize(
+    ("targets", "k", "epsilon", "n"),
+    [(("a", "b"), 3, 10.0, 3), (("c", "d"), 2, 30.0, 3), (("a", "b", "d"), 3, 30.0, 2)],
+)
+def test_several_columns_are_the_enumerated_posterior(
+    make_view: MakeView,
+    monkeypatch: pytest.MonkeyPatch,
+    targets: tuple[str, ...],
+    k: int,
+    epsilon: float,
+    n: int,
+    limit: int,
+) -> None:
+    """1,500 sweeps: with one in three worth a draw of its own, 0.11 is five standard errors."""
+    view, _ = make_view(targets, k=k, epsilon=epsilon, n=n, seed=1)
+    monkeypatch.setattr(posterior, "JOINT_LIMIT", limit)
+    assert np.abs(sampled(view, CellModel, 1_500) - enumerated(view)).max() < 0.11
+
+
+@pytest.mark.parametrize("form", [GramModel, CellModel])
+def test_tempering_leaves_the_posterior_as_it_is(make_view: MakeView, form: type) -> None:
+    view, _ = make_view(("c",), epsilon=30.0, n=4, seed=5)
+    assert np.abs(sampled(view, form, 3_000, levels=4) - enumerated(view)).max() < 0.06
+
+
+def test_a_wrong_noise_level_is_noticed(make_view: MakeView) -> None:
+    """The negative control: half the noise scale is not the same posterior."""
+    view, _ = make_view(("c",), epsilon=10.0, n=4, seed=0)
+    model = GramModel(view, view.release)
+    weight = 4 / view.release.noise_sd**2
+    run, _ = Posterior(chains=2, sweeps=5_000)._run(
+        model, np.array([weight]), np.random.default_rng(3)
+    )
+    assert np.abs(run.marginals - enumerated(view)).max() > 0.1
+
+
+@pytest.mark.parametrize("targets", [("c",), ("a", "c"), ("d", "b", "a")])
+def test_residuals_and_errors_stay_right(make_view: MakeView, targets: tuple[str, ...]) -> None:
+    """After many sweeps the running sums are those of the table reached."""
+    view, _ = make_view(targets, epsilon=10.0, n=15)
+    model, rng = CellModel(view, view.release), np.random.default_rng(0)
+    model.start(1, 2, rng)
+    for _ in range(20):
+        errors = model.sweep(np.arange(2)[None], np.array([0.01, 0.1]), rng)
+    for r in range(2):
+        table = Table(view.release.domain, model._codes[r])
+        expected = sum(
+            ((marginal_counts(table, columns) - answer) ** 2).sum()
+            for columns, answer in zip(view.release.workload, view.release.answers, strict=True)
+        )
+        assert errors[r] == pytest.approx(expected, rel=1e-9)
+        assert table.project(view.known.domain.names) == view.known
+
+
+def test_forms_take_the_same_path(make_view: MakeView) -> None:
+    """Same uniforms, same draws: the Gram and the residual form are one sampler."""
+    view, _ = make_view(("c",), epsilon=10.0, n=30)
+    only, weight = np.zeros((1, 1), dtype=np.int64), np.array([view.release.noise_sd**-2])
+    states = []
+    for form in (GramModel, CellModel):
+        model, rng = form(view, view.release), np.random.default_rng(2)
+        model.start(1, 1, rng)
+        for _ in range(50):
+            model.sweep(only, weight, rng)
+        states.append(model._x[0] if form is GramModel else model._codes[0, :, 2])
+    assert np.array_equal(*states)
+
+
+def test_compiled_sweep_is_its_plain_twin(make_view: MakeView) -> None:
+    view, _ = make_view(("c",), epsilon=10.0, n=20)
+    results = []
+    for sweep in (_gibbs.gram_sweep, _gibbs.gram_sweep.py_func):  # type: ignore[attr-defined]
+        model, rng = GramModel(view, view.release), np.random.default_rng(2)
+        model.start(1, 1, rng)
+        for _ in range(5):
+            error = sweep(
+                model._gram,
+                model._gathered,
+                model._log_prior,
+                model._x[0],
+                model._pulled[0],
+                0.02,
+                rng.random((3, view.n)),
+                model._near,
+                model._chances[0],
+            )
+        results.append((error, model._x.copy(), model._chances.copy()))
+    assert results[0][0] == pytest.approx(results[1][0])
+    assert np.array_equal(results[0][1], results[1][1])
+    assert np.allclose(results[0][2], results[1][2])
+
+
+def test_posteriors_are_calibrated(make_view: MakeView) -> None:
+    """Guesses of score p are right a share p of the time.
+
+    300 games of 20 records; records of a game share noise, which at most doubles the variance.
+    Six bins within 5 such standard errors: false alarms below 1e-5.
+    """
+    scores, right = [], []
+    for seed in range(300):
+        view, truth = make_view(epsilon=(3.0, 10.0, 30.0)[seed % 3], n=20, seed=1_000 + seed)
+        found = Posterior(sweeps=100).reconstruct(view, np.random.default_rng(seed))
+        assert found.scores is not None
+        scores.append(found.scores)
+        right.append(view.metric.score(truth, found.guess))
+    score, hit = np.concatenate(scores), np.concatenate(right)
+    for low, high in (
+        (0.25, 0.5),
+        (0.5, 0.65),
+        (0.65, 0.75),
+        (0.75, 0.85),
+        (0.85, 0.95),
+        (0.95, 1),
+    ):
+        inside = (score > low) & (score <= high)
+        p, count = score[inside].mean(), inside.sum()
+        assert count > 100
+        assert abs(hit[inside].mean() - p) < 5 * np.sqrt(2 * p * (1 - p) / count) + 0.005
+
+
+@pytest.mark.parametrize("targets", [("c",), ("a", "c"), ("a", "b", "c", "d")])
+def test_without_evidence_it_is_the_prior(make_view: MakeView, targets: tuple[str, ...]) -> None:
+    """At ε = 0.001 the posterior is the prior; a guess may differ where two values nearly tie."""
+    view, _ = make_view(targets, epsilon=1e-3)
+    best, success = view.metric.best_guess(view.prior, view.known, view.targets)
+    found = Posterior().reconstruct(view, np.random.default_rng(0))
+    reached = view.metric.prior_success(view.prior, view.known, found.guess)
+    assert reached.sum() > 0.97 * success.sum()
+    if len(targets) == 1:
+        assert found.guess == best
+        assert found.info["bayes_optimal"] == pytest.approx(success.sum(), rel=1e-2)
+        assert found.info["converged"] == 1.0
+
+
+@pytest.mark.parametrize(("targets", "least"), [(("c",), 45), (("a", "c"), 35)])
+def test_exact_marginals_are_reconstructed(
+    make_view: MakeView, targets: tuple[str, ...], least: int
+) -> None:
+    """Of 60 records; those that share all their known values cannot be told apart."""
+    right = total = 0
+    for seed in range(5):
+        view, truth = make_view(targets, epsilon=inf, n=12, k=4, seed=seed)
+        found = Posterior().reconstruct(view, np.random.default_rng(seed))
+        baseline, _ = view.metric.best_guess(view.prior, view.known, view.targets)
+        right += int(view.metric.score(truth, found.guess).sum())
+        total += int(view.metric.score(truth, baseline).sum())
+    assert right >= least > total
+
+
+def test_the_metric_decides_the_guess(make_view: MakeView) -> None:
+    """Within L1 error 1 of four ordered values: the score is the mass of the window."""
+    view, _ = make_view(metric=WithinL1(1), n=4)
+    exact = enumerated(view)
+    found = Posterior(sweeps=5_000).reconstruct(view, np.random.default_rng(0))
+    window = np.array([[abs(u - v) <= 1 for u in range(4)] for v in range(4)])
+    assert found.scores is not None
+    assert np.allclose(found.scores, (exact @ window).max(axis=1), atol=0.02)
+
+
+@pytest.mark.parametrize("targets", [("c",), ("a", "c")])
+def test_same_seed_same_guess(make_view: MakeView, targets: tuple[str, ...]) -> None:
+    view, _ = make_view(targets, epsilon=3.0)
+    twice = [Posterior().reconstruct(view, np.random.default_rng(4)) for _ in range(2)]
+    assert twice[0].guess == twice[1].guess and twice[0].info == twice[1].info
+    assert np.array_equal(twice[0].scores, twice[1].scores)  # type: ignore[arg-type]
+
+
+def test_long_tables_take_the_residual_form(
+    make_view: MakeView, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    view, _ = make_view(epsilon=10.0, n=60)
+    one = Posterior(sweeps=800).reconstruct(view, np.random.default_rng(0))
+    monkeypatch.setattr(posterior, "GRAM_LIMIT", 50)
+    other = Posterior(sweeps=800).reconstruct(view, np.random.default_rng(1))
+    assert one.info["bayes_optimal"] == pytest.approx(other.info["bayes_optimal"], rel=0.03)
+
+
+def test_diagnostics() -> None:
+    rng = np.random.default_rng(0)
+    good = rng.normal(size=(4, 1_000))
+    assert posterior.split_rhat(good) < 1.02
+    assert posterior.effective_size(good) > 400
+    apart = good + np.arange(4)[:, None] * 3
+    assert posterior.split_rhat(apart) > 1.5
+    assert posterior.effective_size(apart) < 20
+    assert posterior.split_rhat(np.ones((4, 10))) == 1.0
+    assert posterior.effective_size(np.ones((4, 10))) == 40
+    assert np.isfinite(posterior.split_rhat(np.ones((4, 10)) * np.arange(4)[:, None]))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("epsilon", [0.5, 10.0, 100.0, inf])
+def test_never_significantly_below_the_others(make_view: MakeView, epsilon: float) -> None:
+    """60 paired games of 30 records: the mean difference stays above −3 standard errors (each of
+    the eight comparisons raises a false alarm with probability 0.0013, were they truly equal)."""
+    mine, others = [], {Rap: [], PriorGuess: []}
+    for seed in range(60):
+        view, truth = make_view(epsilon=epsilon, seed=5_000 + seed)
+        for into, attack in ((mine, Posterior()), *((others[a], a()) for a in others)):
+            found = attack.reconstruct(view, np.random.default_rng(seed))
+            into.append(int(view.metric.score(truth, found.guess).sum()))
+    for theirs in others.values():
+        gap = np.subtract(mine, theirs)
+        assert gap.mean() > -3 * gap.std(ddof=1) / np.sqrt(len(gap)) - 1e-9
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"chains": 1}, "chains must be at least 2"),
+        ({"sweeps": 3}, "sweeps must be at least 4"),
+        ({"burn_in": 0}, "burn_in must be at least 1"),
+    ],
+)
+def test_bad_options(options: dict[str, int], message: str) -> None:
+    with pytest.raises(AttackError, match=message):
+        Posterior(**options)
