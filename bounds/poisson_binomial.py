@@ -108,9 +108,9 @@ def _convolve(a: FloatArray, b: FloatArray) -> FloatArray:
 
     Threads cost more than they bring on vectors this short, and far more on a busy machine.
     """
+    if min(a.size, b.size) <= _PIECE:
+        return np.convolve(a, b)
     short, long = sorted((a, b), key=len)
-    if short.size <= _PIECE:
-        return np.convolve(short, long)
     total = np.zeros(a.size + b.size - 1)
     for i in range(0, short.size, _PIECE):
         piece = np.convolve(short[i : i + _PIECE], long)
