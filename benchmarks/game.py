@@ -265,7 +265,7 @@ def _row(round_: Round, attack: str, options: Mapping[str, Any]) -> Result:
 @cache
 def versions() -> dict[str, str]:
     """Of everything that a number may depend on."""
-    return {name: version(name) for name in ("reconbench", "numpy", "scipy", "torch")}
+    return {name: version(name) for name in ("reconbench", "numba", "numpy", "scipy", "torch")}
 
 
 def _axis(value: object) -> object:

@@ -48,12 +48,12 @@ def attack(spec: str, options: Mapping[str, object] | None = None) -> Attack:
     return built
 
 
-def fingerprint(spec: str) -> str:
+def fingerprint(kind: str, spec: str) -> str:
     """What tells one state of a plugin's code from another."""
     path, colon, _ = spec.rpartition(":")
     if colon and path.endswith(".py"):
         return hashlib.sha256(Path(path).read_bytes()).hexdigest()
-    point = registered("attacks").get(spec)
+    point = registered(kind).get(spec)
     package = point.dist if point is not None else None
     return f"{spec} {package.name} {package.version}" if package is not None else spec
 

@@ -10,9 +10,17 @@ import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from enum import StrEnum
+from functools import cache
 from typing import Any
 
+from pydantic import TypeAdapter
+
+from reconbench.bounds import CompactTail
+
 SCHEMA_VERSION = 1
+
+# Ceilings of a single run that hold for every attack and are proved at every confidence.
+PROVED_CEILINGS = ("fdp-recursion", "profile-recursion")
 
 
 class ResultError(ValueError):
@@ -106,23 +114,18 @@ class Result:
         if odd:
             raise ResultError(f"a result row has the unknown field {odd[0]!r}")
         try:
-            row = {name: _revived(name, value) for name, value in raw.items()}
-            return cls(**row)
-        except (TypeError, ValueError) as error:
-            raise ResultError(f"a result row does not fit the schema: {error}") from None
+            row = _schema().validate_python(raw)
+            if row.run_tail is not None:
+                CompactTail.from_json(row.run_tail)
+        except (KeyError, TypeError, ValueError) as error:
+            reason = " ".join(str(error).split())[:200]
+            raise ResultError(f"a result row does not fit the schema: {reason}") from None
+        return row
 
 
-_NUMBERS = frozenset({"epsilon", "delta", "sigma", "mu", "noise_sd"})
-
-
-def _revived(name: str, value: Any) -> Any:
-    if name in ("targets", "known"):
-        return tuple(str(item) for item in value)
-    if name == "status":
-        return Status(value)
-    if name in _NUMBERS:
-        return float(value)
-    return value
+@cache
+def _schema() -> TypeAdapter[Result]:
+    return TypeAdapter(Result)
 
 
 def _plain(value: Any) -> Any:

@@ -82,14 +82,15 @@ class Store:
 
 
 def row_key(game: Game, attack: AttackSpec) -> str:
-    """A hash of the game, the prior's content, the attack, its options and its code."""
+    """A hash of the game, the prior's content, the attack and its options, and all their code."""
     identity = {
         "schema": SCHEMA_VERSION,
         "game": {**asdict(game), "epsilon": repr(float(game.epsilon))},
         "prior": plugins.prior(game.dataset).sha256(),
         "attack": attack.build().name,
         "options": dict(attack.options),
-        "code": plugins.fingerprint(attack.spec),
+        "code": plugins.fingerprint("attacks", attack.spec),
+        "mechanism code": plugins.fingerprint("mechanisms", game.mechanism),
         "versions": versions(),
     }
     text = json.dumps(identity, sort_keys=True, ensure_ascii=True, default=str)

@@ -76,6 +76,7 @@ class MarginalsRelease:
                 raise MechanismError(
                     f"the marginal of {names} has shape {answer.shape}, expected {expected}"
                 )
+            answer.setflags(write=False)  # all attacks share one release
 
     @property
     def k(self) -> int:

@@ -14,17 +14,13 @@ class ReportError(ValueError):
     """Results that cannot be reported."""
 
 
-# High-probability ceilings for any attack, mostly the tightest first. The figures show the smallest
-# at each confidence of those that are proved at every confidence, and others only in their absence.
-PROVED: Mapping[str, str] = {
+# High-probability ceilings for any attack, mostly the tightest first.
+ANY_ATTACK: Mapping[str, str] = {
     "fdp-recursion": (
         "any attack, exact match only: f-DP recursion of Mahloujifar et al. 2024, extended to any "
         "priors"
     ),
     "profile-recursion": "any attack: reconbench's recursion over the whole privacy profile",
-}
-ANY_ATTACK: Mapping[str, str] = {
-    **PROVED,
     "profile": "any attack: Theorem 3.5 minimised over the whole privacy profile",
     "thm35": "any attack: Theorem 3.5 of Swanberg et al. 2025",
 }

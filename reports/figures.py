@@ -11,13 +11,13 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 
+from reconbench.benchmarks.results import PROVED_CEILINGS
 from reconbench.benchmarks.summary import Summary
 from reconbench.reports.columns import (
     ANY_ATTACK,
     CONFIDENCES,
     MEAN,
     MEANS,
-    PROVED,
     TOP,
     options_text,
 )
@@ -249,8 +249,12 @@ def _band(row: Summary) -> Band | None:
 
 
 def _tightest(row: Summary) -> dict[str, tuple[float, str]]:
-    """The smallest ceiling for any attack and its bound, by confidence; empty if one is missing."""
-    bounds = PROVED if PROVED.keys() & row.ceilings.keys() else ANY_ATTACK
+    """The smallest proved ceiling and its bound, by confidence; empty if one is missing.
+
+    Others stand in only where no proved one is stored.
+    """
+    proved = [bound for bound in PROVED_CEILINGS if bound in row.ceilings]
+    bounds = proved or ANY_ATTACK
     found = {bound: row.ceilings[bound] for bound in bounds if bound in row.ceilings}
     at = {
         confidence: [(by[confidence], bound) for bound, by in found.items() if confidence in by]

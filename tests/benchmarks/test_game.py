@@ -52,6 +52,14 @@ def test_attacks_meet_the_same_table_and_noise() -> None:
     assert Round.of(replace(SEX, seed=1)).table_hash != one.table_hash
 
 
+def test_attacks_cannot_change_what_they_share() -> None:
+    view = Round.of(SEX).view
+    with pytest.raises(ValueError, match="read-only"):
+        view.release.answers[0][:] = 0
+    with pytest.raises(ValueError, match="read-only"):
+        view.known.codes[:] = 0
+
+
 def test_view_holds_no_hidden_cell() -> None:
     round_ = Round.of(SEX)
     assert "SEX" not in round_.view.known.domain
@@ -68,7 +76,7 @@ def test_row_of_the_prior() -> None:
         0.268051, abs=1e-6
     )
     assert row.relation == "replace-one" and row.unit == "one record"
-    assert set(row.versions) == {"reconbench", "numpy", "scipy", "torch"}
+    assert set(row.versions) == {"reconbench", "numba", "numpy", "scipy", "torch"}
     expected = theorem_3_5(Round.of(SEX).baseline[1], ApproxDP(1.0, 1e-5))
     assert row.ceilings["thm35"] == {f"{c:g}": v for c, v in expected.items()}
 
@@ -225,7 +233,15 @@ def test_failures_and_skips_become_rows(tmp_path: Path) -> None:
 def test_rows_from_outside_are_checked() -> None:
     (row,) = rows(SEX, "prior", 1)
     good = row.to_json()
-    for bad in ([], {**good, "spam": 1}, {**good, "status": "fine"}, {"dataset": "acs"}):
+    for bad in (
+        [],
+        {**good, "spam": 1},
+        {**good, "status": "fine"},
+        {"dataset": "acs"},
+        {**good, "n": "<script>"},
+        {**good, "ceilings": {"thm35": {"0.95": "many"}}},
+        {**good, "run_tail": {"n": 3}},
+    ):
         with pytest.raises(ResultError):
             Result.from_json(bad)
 

@@ -19,9 +19,6 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
-# Ceilings of a single run that hold for every attack and are proved at every confidence.
-PROVED = ("fdp-recursion", "profile-recursion")
-
 Ceilings = Mapping[str, Mapping[str, float]]
 
 if TYPE_CHECKING:
@@ -88,7 +85,9 @@ def most_on_average(ceilings: Ceilings) -> float:
 
 def tightest(ceilings: Ceilings) -> list[float]:
     """The smallest proved ceiling of a single run, at each confidence in turn."""
-    proved = [each for name, each in ceilings.items() if name in PROVED]
+    from reconbench.benchmarks.results import PROVED_CEILINGS
+
+    proved = [each for name, each in ceilings.items() if name in PROVED_CEILINGS]
     return [min(each[level] for each in proved) for level in (proved[0] if proved else ())]
 
 
