@@ -1,14 +1,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import product
+from dataclasses import replace
+from itertools import pairwise, product
 from math import inf
 
 import numpy as np
 import pytest
 
 from reconbench.attacks import AttackError, AttackerView, WithinL1, _gibbs, posterior
-from reconbench.attacks.baselines import PriorGuess
+from reconbench.attacks.baselines import PriorGuess, RandomGuess
 from reconbench.attacks.posterior import CellModel, GramModel, Posterior
 from reconbench.attacks.rap import Rap
 from reconbench.datasets import Table
@@ -164,32 +165,36 @@ def test_compiled_sweep_is_its_plain_twin(make_view: MakeView) -> None:
     assert np.allclose(results[0][2], results[1][2])
 
 
-def test_posteriors_are_calibrated(make_view: MakeView) -> None:
-    """Guesses of score p are right a share p of the time.
+def calibrated(make_view: MakeView, claimed: float) -> bool:
+    """Whether guesses of score p are right a share p of the time, in each of six bins.
 
-    300 games of 20 records; records of a game share noise, which at most doubles the variance.
-    Six bins within 5 such standard errors: false alarms below 1e-5.
+    300 games of 20 records, in which the attacker takes the noise to be ``claimed`` times what it
+    is. Records of a game share noise, which at most doubles the variance of a bin.
     """
     scores, right = [], []
     for seed in range(300):
         view, truth = make_view(epsilon=(3.0, 10.0, 30.0)[seed % 3], n=20, seed=1_000 + seed)
+        release = replace(view.release, noise_sd=claimed * view.release.noise_sd)
+        view = replace(view, release=release)
         found = Posterior(sweeps=100).reconstruct(view, np.random.default_rng(seed))
         assert found.scores is not None
         scores.append(found.scores)
         right.append(view.metric.score(truth, found.guess))
     score, hit = np.concatenate(scores), np.concatenate(right)
-    for low, high in (
-        (0.25, 0.5),
-        (0.5, 0.65),
-        (0.65, 0.75),
-        (0.75, 0.85),
-        (0.85, 0.95),
-        (0.95, 1),
-    ):
+    edges = (0.25, 0.5, 0.65, 0.75, 0.85, 0.95, 1.0)
+    good = True
+    for low, high in pairwise(edges):
         inside = (score > low) & (score <= high)
         p, count = score[inside].mean(), inside.sum()
         assert count > 100
-        assert abs(hit[inside].mean() - p) < 5 * np.sqrt(2 * p * (1 - p) / count) + 0.005
+        good &= bool(abs(hit[inside].mean() - p) < 5 * np.sqrt(2 * p * (1 - p) / count) + 0.005)
+    return good
+
+
+def test_posteriors_are_calibrated(make_view: MakeView) -> None:
+    """Six bins within 5 standard errors: false alarms below 1e-5. Half the noise is noticed."""
+    assert calibrated(make_view, 1.0)
+    assert not calibrated(make_view, 0.5)
 
 
 @pytest.mark.parametrize("targets", [("c",), ("a", "c"), ("a", "b", "c", "d")])
@@ -266,16 +271,23 @@ def test_diagnostics() -> None:
 @pytest.mark.parametrize("epsilon", [0.5, 10.0, 100.0, inf])
 def test_never_significantly_below_the_others(make_view: MakeView, epsilon: float) -> None:
     """60 paired games of 30 records: the mean difference stays above −3 standard errors (each of
-    the eight comparisons raises a false alarm with probability 0.0013, were they truly equal)."""
-    mine, others = [], {Rap: [], PriorGuess: []}
+    the eight comparisons raises a false alarm with probability 0.0013, were they truly equal).
+    Negative control: random guesses are below by more."""
+    mine, others, random = [], {Rap: [], PriorGuess: []}, []
     for seed in range(60):
         view, truth = make_view(epsilon=epsilon, seed=5_000 + seed)
-        for into, attack in ((mine, Posterior()), *((others[a], a()) for a in others)):
+        players = ((mine, Posterior()), (random, RandomGuess()))
+        for into, attack in (*players, *((others[a], a()) for a in others)):
             found = attack.reconstruct(view, np.random.default_rng(seed))
             into.append(int(view.metric.score(truth, found.guess).sum()))
+
+    def below(ours: list[int], theirs: list[int]) -> bool:
+        gap = np.subtract(ours, theirs)
+        return bool(gap.mean() <= -3 * gap.std(ddof=1) / np.sqrt(len(gap)) - 1e-9)
+
     for theirs in others.values():
-        gap = np.subtract(mine, theirs)
-        assert gap.mean() > -3 * gap.std(ddof=1) / np.sqrt(len(gap)) - 1e-9
+        assert not below(mine, theirs)
+        assert below(random, theirs)
 
 
 @pytest.mark.parametrize(
