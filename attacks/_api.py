@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import ClassVar, Protocol, runtime_checkable
 
 import numpy as np
@@ -19,12 +20,36 @@ class AttackError(ValueError):
 
 
 @dataclass(frozen=True)
+class BestPossible:
+    """The largest expected success of any attack that sees what this one saw.
+
+    ``error`` is the Monte Carlo standard error of ``expected``; ``converged`` tells whether the
+    computation behind it passed its own checks.
+    """
+
+    expected: float
+    error: float = 0.0
+    converged: bool = True
+
+    def __post_init__(self) -> None:
+        if not (isfinite(self.expected) and isfinite(self.error) and self.error >= 0):
+            raise AttackError(
+                f"best possible needs a finite expectation and error, got {self.expected} and "
+                f"{self.error}"
+            )
+
+
+@dataclass(frozen=True)
 class Reconstruction:
-    """A guess for every record and, optionally, how sure the attack is of each."""
+    """A guess for every record and, optionally, how sure the attack is of each.
+
+    An attack that knows the exact posterior also states what the best possible success is.
+    """
 
     guess: Table
     scores: npt.NDArray[np.float64] | None = None
     info: Mapping[str, float] = field(default_factory=dict)
+    best_possible: BestPossible | None = None
 
 
 @dataclass(frozen=True)
@@ -57,6 +82,7 @@ class AttackerView:
         codes: npt.ArrayLike,
         scores: npt.ArrayLike | None = None,
         info: Mapping[str, float] | None = None,
+        best_possible: BestPossible | None = None,
     ) -> Reconstruction:
         """A checked reconstruction from an (n, number of targets) array of codes."""
         array = np.asarray(codes)
@@ -74,7 +100,7 @@ class AttackerView:
         sure = None if scores is None else np.asarray(scores, dtype=np.float64)
         if sure is not None and (sure.shape != (self.n,) or not np.isfinite(sure).all()):
             raise AttackError(f"scores must be {self.n} finite numbers, one a record")
-        return Reconstruction(guess, sure, dict(info or {}))
+        return Reconstruction(guess, sure, dict(info or {}), best_possible)
 
 
 @runtime_checkable
@@ -102,4 +128,7 @@ def check_reconstruction(view: AttackerView, found: object) -> Reconstruction:
         )
     if not isinstance(found.guess, Table) or found.guess.domain.names != view.targets:
         raise AttackError("the guess must be a table over the target columns, in their order")
-    return view.reconstruction(found.guess.codes, found.scores, found.info)
+    best = found.best_possible
+    if best is not None and not isinstance(best, BestPossible):
+        raise AttackError(f"best_possible must be a BestPossible, got {type(best).__name__}")
+    return view.reconstruction(found.guess.codes, found.scores, found.info, best)

@@ -1,4 +1,4 @@
-"""Compiled sweeps of the posterior sampler, and what tells whether chains agree.
+"""Compiled sweeps of the posterior sampler.
 
 The one module that imports numba.
 
@@ -10,7 +10,6 @@ Random numbers come in as uniforms, so a sweep is a plain function with a plain 
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import ceil, log
 from typing import Any, TypeVar, cast
 
 import numba
@@ -21,11 +20,8 @@ Codes = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 # Probabilities below exp(NEGLIGIBLE) of the largest are taken as zero: most are, at low noise.
 NEGLIGIBLE = -60.0
-LARGEST_RHAT = 1e6
-# Hottest level: a record's own cells weigh HOT units of log-likelihood. Levels are STEP apart.
-HOT = 6.0
-STEP = 0.4
-COLD = 0.5
+# Trades whose odds add up to less than this are not tried.
+HOPELESS = 1e-12
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -62,16 +58,6 @@ def pick(chances: Floats, uniform: float) -> int:
 
 
 @compiled
-def partner(near: Floats, i: int, uniform: float) -> int:
-    """Whom record i trades with: ``near`` holds cumulative chances, a row a record or one for all.
-
-    They do not depend on x, so proposing a trade is as likely as proposing to take it back.
-    """
-    row = near[i % len(near)]
-    return min(int(np.searchsorted(row, uniform, side="right")), len(row) - 1)
-
-
-@compiled
 def gram_sweep(
     gram: Floats,
     gathered: Floats,
@@ -80,18 +66,15 @@ def gram_sweep(
     pulled: Floats,
     w: float,
     uniforms: Floats,
-    near: Floats,
     chances: Floats,
-) -> float:
-    """One hidden column: every record once, then trades. Returns the squared error of x.
+) -> None:
+    """One hidden column, every record once.
 
     With G = ``gram`` and B = ``gathered`` (n, V) the squared error is, up to a constant,
     Σ_ij G_ij 1[x_i = x_j] − 2 Σ_i B[i, x_i], so that record i takes v with probability ∝
         π_i(v) exp(w (B[i, v] − Σ_{j≠i} G_ij 1[x_j = v])).
     These probabilities are left in ``chances``, (n, V). ``pulled`` = Σ_j G_ij 1[x_j = v], (V, n),
-    moves along with x. Then each record proposes to trade values with a partner, drawn by ``near``
-    (Metropolis): from a, b to b, a, with X_v the indicator of x = v and u = e_i − e_j,
-        Δ error / 2 = uᵀG(X_b − X_a) + uᵀGu − uᵀ(B_b − B_a).
+    moves along with x.
     """
     n, size = gathered.shape
     for i in range(n):
@@ -101,31 +84,118 @@ def gram_sweep(
             own = gram[i, i] if v == old else 0.0
             logits[v] = log_prior[i, v] + w * (gathered[i, v] - pulled[v, i] + own)
         normalise(logits)
-        new = pick(logits, uniforms[0, i])
+        new = pick(logits, uniforms[i])
         if new != old:
             x[i] = new
             for j in range(n):
                 pulled[old, j] -= gram[i, j]
                 pulled[new, j] += gram[i, j]
+
+
+@compiled
+def gram_odds(
+    gram: Floats,
+    gathered: Floats,
+    log_prior: Floats,
+    x: Codes,
+    pulled: Floats,
+    w: float,
+    partners: Codes,
+    i: int,
+    odds: Floats,
+) -> float:
+    """min(1, ratio of posteriors) of every trade of record i, in ``odds``; returns their sum.
+
+    Trading a, b for b, a, with X_v the indicator of x = v and u = e_i − e_j,
+        Δ error / 2 = uᵀG(X_b − X_a) + uᵀGu − uᵀ(B_b − B_a).
+    """
+    a, total = x[i], 0.0
+    for q in range(partners.shape[1]):
+        j = partners[i, q]
+        b = x[j]
+        odds[q] = 0.0
+        if a != b:
+            worse = (pulled[b, i] - pulled[b, j]) - (pulled[a, i] - pulled[a, j])
+            worse += gram[i, i] + gram[j, j] - 2 * gram[i, j]
+            worse -= (gathered[i, b] - gathered[j, b]) - (gathered[i, a] - gathered[j, a])
+            gain = log_prior[i, b] + log_prior[j, a] - log_prior[i, a] - log_prior[j, b]
+            gain -= w * worse
+            if gain > NEGLIGIBLE:
+                odds[q] = np.exp(min(gain, 0.0))
+        total += odds[q]
+    return total
+
+
+@compiled
+def gram_swap(gram: Floats, x: Codes, pulled: Floats, i: int, j: int) -> None:
+    a, b = x[i], x[j]
+    x[i], x[j] = b, a
+    for m in range(len(x)):
+        moved = gram[i, m] - gram[j, m]
+        pulled[a, m] -= moved
+        pulled[b, m] += moved
+
+
+@compiled
+def gram_trades(
+    gram: Floats,
+    gathered: Floats,
+    log_prior: Floats,
+    x: Codes,
+    pulled: Floats,
+    w: float,
+    uniforms: Floats,
+    partners: Codes,
+) -> None:
+    """Every record may trade values with one of its partners.
+
+    The partner is drawn by the odds of its trade and accepted by the ratio of the sums of odds
+    before and after (Zanella 2020, locally balanced proposals): where nearly every trade is
+    hopeless, the few good ones are found.
+    """
+    n = len(x)
+    odds = np.empty(partners.shape[1])
     for i in range(n):
-        j = partner(near, i, uniforms[1, i])
-        a, b = x[i], x[j]
-        if a == b:
+        before = gram_odds(gram, gathered, log_prior, x, pulled, w, partners, i, odds)
+        if before < HOPELESS:
             continue
-        prior = log_prior[i, b] + log_prior[j, a] - log_prior[i, a] - log_prior[j, b]
-        worse = (pulled[b, i] - pulled[b, j]) - (pulled[a, i] - pulled[a, j])
-        worse += gram[i, i] + gram[j, j] - 2 * gram[i, j]
-        worse -= (gathered[i, b] - gathered[j, b]) - (gathered[i, a] - gathered[j, a])
-        if np.log(uniforms[2, i]) < prior - w * worse:
-            x[i], x[j] = b, a
-            for m in range(n):
-                moved = gram[i, m] - gram[j, m]
-                pulled[a, m] -= moved
-                pulled[b, m] += moved
-    error = 0.0
-    for i in range(n):
-        error += pulled[x[i], i] - 2 * gathered[i, x[i]]
-    return error
+        j = partners[i, pick(odds / before, uniforms[0, i])]
+        gram_swap(gram, x, pulled, i, j)
+        after = gram_odds(gram, gathered, log_prior, x, pulled, w, partners, i, odds)
+        if uniforms[1, i] * after >= before:
+            gram_swap(gram, x, pulled, i, j)
+
+
+@compiled
+def gram_round(
+    gram: Floats,
+    gathered: Floats,
+    log_prior: Floats,
+    x: Codes,
+    pulled: Floats,
+    at: Codes,
+    weights: Floats,
+    uniforms: Floats,
+    partners: Codes,
+    chances: Floats,
+    errors: Floats,
+) -> None:
+    """A sweep and trades of every replica ``at[chain, level]``; ``chances`` are of the last level.
+
+    With one level there is nothing to be stuck at, and no need of trades.
+    """
+    chains, levels = at.shape
+    for chain in range(chains):
+        for level in range(levels):
+            r, w = at[chain, level], weights[level]
+            mine = uniforms[chain, level]
+            gram_sweep(gram, gathered, log_prior, x[r], pulled[r], w, mine[0], chances[chain])
+            if levels > 1:
+                gram_trades(gram, gathered, log_prior, x[r], pulled[r], w, mine[1:], partners)
+            error = 0.0
+            for i in range(len(gram)):
+                error += pulled[r, x[r, i], i] - 2 * gathered[i, x[r, i]]
+            errors[r] = error
 
 
 @compiled
@@ -189,10 +259,9 @@ def cell_sweep(
     log_prior: Floats,
     w: float,
     uniforms: Floats,
-    near: Floats,
     chances: Floats,
 ) -> None:
-    """Column c of every record once, then trades of it; any number of hidden columns.
+    """Column c of every record once; any number of hidden columns.
 
     ``codes`` is the whole table, (n, d). Set s has columns ``columns[s]``; its cells start at
     ``offsets[s]`` of the flat residual r and are reached by ``strides[s]``. With record i taken
@@ -219,10 +288,31 @@ def cell_sweep(
         for v in range(size):
             logits[v] = log_prior[i, v] - w * logits[v]
         normalise(logits)
-        new = pick(logits, uniforms[0, i])
+        new = pick(logits, uniforms[i])
         move(codes, residual, columns, strides, offsets, sets, i, c, new)
-    for i in range(n):
-        j = partner(near, i, uniforms[1, i])
+
+
+@compiled
+def cell_trades(
+    codes: Codes,
+    residual: Floats,
+    columns: Codes,
+    strides: Codes,
+    offsets: Codes,
+    sets: Codes,
+    c: int,
+    log_prior: Floats,
+    w: float,
+    uniforms: Floats,
+    partners: Codes,
+) -> None:
+    """Every record offers one of its partners to trade values of column c (Metropolis).
+
+    Which partner is drawn without looking at the values, so proposing a trade is as likely as
+    proposing to take it back.
+    """
+    for i in range(len(codes)):
+        j = partners[i, int(uniforms[0, i] * partners.shape[1])]
         a, b = codes[i, c], codes[j, c]
         if a == b:
             continue
@@ -231,105 +321,79 @@ def cell_sweep(
             continue
         worse = move(codes, residual, columns, strides, offsets, sets, i, c, b)
         worse += move(codes, residual, columns, strides, offsets, sets, j, c, a)
-        if np.log(uniforms[2, i]) >= prior - w * worse / 2:
+        if np.log(uniforms[1, i]) >= prior - w * worse / 2:
             move(codes, residual, columns, strides, offsets, sets, i, c, a)
             move(codes, residual, columns, strides, offsets, sets, j, c, b)
 
 
 @compiled
-def fresh_sweep(
+def evidence(row: Codes, residual: Floats, columns: Codes, strides: Codes, offsets: Codes) -> float:
+    """Σ_s r_s over the cells that a record would count in."""
+    total = 0.0
+    for s in range(columns.shape[0]):
+        cell = offsets[s]
+        for q in range(columns.shape[1]):
+            cell += strides[s, q] * row[columns[s, q]]
+        total += residual[cell]
+    return total
+
+
+@compiled
+def count_in(
+    row: Codes, residual: Floats, columns: Codes, strides: Codes, offsets: Codes, by: float
+) -> None:
+    for s in range(columns.shape[0]):
+        cell = offsets[s]
+        for q in range(columns.shape[1]):
+            cell += strides[s, q] * row[columns[s, q]]
+        residual[cell] += by
+
+
+@compiled
+def block_sweep(
     codes: Codes,
     residual: Floats,
     columns: Codes,
     strides: Codes,
     offsets: Codes,
     hidden: Codes,
-    proposed: Codes,
+    drawn: Codes,
+    watched: Codes,
     w: float,
     uniforms: Floats,
-) -> None:
-    """Offer every record all its hidden cells anew, drawn from the prior given what is known.
+    chances: Floats,
+    odds: Floats,
+) -> Codes:
+    """All hidden columns of a record at once: choose between it as it is and fresh draws.
 
-    Accepted with probability min(1, exp(−w Δ error / 2)): prior and proposal cancel. It carries
-    the chain between values that the prior keeps apart column by column.
+    ``drawn``, (M, n, d′), are draws from the prior given what is known; the current value joins
+    them as the last one and is replaced by any of the M + 1 with probability ∝ exp(−w Σ_s r_s),
+    r without the record. This leaves the posterior invariant (iterated sampling importance
+    resampling, Andrieu, Doucet and Holenstein 2010), and the chances, (n, M + 1), are an unbiased
+    estimate of the record's posterior wherever the chain has settled. Returns which was chosen.
+
+    The values u of ``watched``, (C, n, d′), are not eligible; added to ``odds``, (n, C), are their
+    likelihoods over the mean of the M + 1: π(u) times the sum ranks them with little noise.
     """
-    n = len(codes)
-    k = columns.shape[1]
+    fresh, n = drawn.shape[0], drawn.shape[1]
+    chosen = np.empty(n, dtype=np.int64)
     for i in range(n):
-        old = codes[i].copy()
-        new = old.copy()
-        for h in range(len(hidden)):
-            new[hidden[h]] = proposed[i, h]
-        worse = 0.0
-        for s in range(len(columns)):
-            here, there = offsets[s], offsets[s]
-            for q in range(k):
-                here += strides[s, q] * old[columns[s, q]]
-                there += strides[s, q] * new[columns[s, q]]
-            if here != there:
-                worse += 2 * (residual[there] - residual[here]) + 2
-        if np.log(uniforms[i]) < -w * worse / 2:
-            for s in range(len(columns)):
-                here, there = offsets[s], offsets[s]
-                for q in range(k):
-                    here += strides[s, q] * old[columns[s, q]]
-                    there += strides[s, q] * new[columns[s, q]]
-                residual[here] -= 1
-                residual[there] += 1
-            codes[i] = new
-
-
-def noise_levels(noise_sd: float, sets: int, most: int) -> Floats:
-    """Inverse noise variances, the true one last, in steps small enough to trade places.
-
-    ``sets`` is the number of cells a record counts in, ``most`` of levels.
-    """
-    true = 1 / max(noise_sd, COLD) ** 2
-    hot = min(true, HOT / sets)
-    count = min(1 + ceil(log(true / hot) / STEP), most)
-    levels = np.geomspace(hot, true, count)
-    levels[-1] = true
-    return levels
-
-
-def near_of(shared: Floats) -> Floats:
-    """Trading partners: cumulative chances, by the square of what two records share."""
-    odds = (shared + 1e-3) ** 2
-    if len(odds) > 1:
-        np.fill_diagonal(odds, 0.0)
-    total = odds.cumsum(axis=1)
-    return np.asarray(total / total[:, -1:])
-
-
-def logs(chances: Floats) -> Floats:
-    with np.errstate(divide="ignore"):
-        return np.log(chances)
-
-
-def split_rhat(trace: Floats) -> float:
-    """Split R-hat (Gelman et al. 2013, section 11.4) of a (chains, sweeps) trace."""
-    halves = _halves(trace)
-    within = halves.var(axis=1, ddof=1).mean()
-    between = halves.mean(axis=1).var(ddof=1)
-    if between <= 1e-20 * max(1.0, float(np.abs(halves).max()) ** 2):
-        return 1.0
-    length = halves.shape[1]
-    square = (length - 1) / length + between / max(within, between / LARGEST_RHAT**2)
-    return float(np.sqrt(square))
-
-
-def effective_size(trace: Floats) -> float:
-    """Independent draws that would vary as much as the means of the half chains do.
-
-    Rough, as there are few half chains; never more than the number of sweeps.
-    """
-    halves = _halves(trace)
-    between = halves.mean(axis=1).var(ddof=1)
-    if between == 0:
-        return float(halves.size)
-    return float(min(halves.size, len(halves) * halves.var(ddof=1) / between))
-
-
-def _halves(trace: Floats) -> Floats:
-    half = trace.shape[1] // 2
-    return np.concatenate([trace[:, :half], trace[:, -half:]])
+        row, logits = codes[i], chances[i]
+        count_in(row, residual, columns, strides, offsets, -1.0)
+        logits[fresh] = -w * evidence(row, residual, columns, strides, offsets)
+        kept = row[hidden].copy()
+        for m in range(fresh):
+            row[hidden] = drawn[m, i]
+            logits[m] = -w * evidence(row, residual, columns, strides, offsets)
+        top = logits.max()
+        mean = np.exp(logits - top).mean()
+        for c in range(watched.shape[0]):
+            row[hidden] = watched[c, i]
+            height = -w * evidence(row, residual, columns, strides, offsets) - top
+            odds[i, c] += np.exp(min(height, -NEGLIGIBLE)) / mean
+        normalise(logits)
+        new = pick(logits, uniforms[i])
+        row[hidden] = kept if new == fresh else drawn[new, i]
+        count_in(row, residual, columns, strides, offsets, 1.0)
+        chosen[i] = new
+    return chosen

@@ -2,30 +2,45 @@
 
 Whoever knows every other record in full subtracts them from the release; what is left of each
 marginal is one count, in the target's own cell, and the noise. With residual r_S in the cell of the
-target's known values and a guessed value v, and noise of standard deviation s,
+target's known values and guessed hidden values u, and noise of standard deviation s,
 
-    log P(v | release) = log π(v) + Σ_S (r_S(v) − ½)/s² + const,
+    log P(u | release) = log π(u) + Σ_S (r_S(u_S) − ½)/s² + const,
 
-so the posterior is known exactly, and its best guess is the best possible one.
+so the posterior over the joint values of the hidden columns is known exactly, and the guess that
+the metric likes best under it is the best possible one. The number of sets S does not depend on u,
+so the −½ drops out.
+
+The sum is taken by hidden part U ⊆ hidden columns, |U| ≤ k: the answers of all sets that hold just
+U of the hidden columns are one array over the values of U, from which another record that agrees
+with the target on a known columns takes C(a, k − |U|) at its own values. Time a record: one array
+for each of the T sets, n (d + 2^d′) for the others, and 2^d′ Π_c V_c for d′ hidden columns of V_c
+values.
 """
 
 from __future__ import annotations
 
+from itertools import combinations
+from math import comb, prod
 from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import comb
 
-from reconbench.attacks._api import AttackError, AttackerView, Reconstruction
+from reconbench.attacks._api import AttackError, AttackerView, BestPossible, Reconstruction
 from reconbench.datasets import Table
 from reconbench.mechanisms import MarginalsRelease
 
 Floats = npt.NDArray[np.float64]
 
+JOINT_LIMIT = 1 << 20
+
 
 class Informed:
-    """The exact posterior of one record when all others are known; one hidden column."""
+    """The exact posterior of one record when all others are known.
+
+    Scores are the posterior chance that the guess succeeds under the metric, and so is the
+    expectation in ``best_possible``: no attack that sees the same view has a larger one.
+    """
 
     name: ClassVar[str] = "informed"
 
@@ -34,50 +49,63 @@ class Informed:
             return "informed plays the informed adversary only"
         if not isinstance(view.release, MarginalsRelease):
             return "informed attacks marginals only"
-        if len(view.targets) != 1:
-            return "informed attacks one hidden column"
+        joint = prod(view.target_domain.sizes)
+        if joint > JOINT_LIMIT:
+            return (
+                f"informed lists the joint values of the hidden columns: {joint:,}, more than "
+                f"{JOINT_LIMIT:,}; hide fewer columns"
+            )
         return None
 
     def reconstruct(self, view: AttackerView, rng: np.random.Generator) -> Reconstruction:
         if view.others is None or not isinstance(view.release, MarginalsRelease):
             raise AttackError("informed needs the other records and a release of marginals")
         posterior = informed_posterior(view, view.release, view.others)
-        guess = view.metric.decide([posterior])
-        return view.reconstruction(guess, posterior.max(axis=1))
+        domain = view.target_domain
+        every = np.indices(domain.sizes).reshape(len(domain), -1).T
+        flat = posterior.ravel()
+        guess = every[view.metric.decide([flat])]
+        repeated = Table(domain, np.broadcast_to(guess, every.shape))
+        success = min(float(flat @ view.metric.score(Table(domain, every), repeated)), 1.0)
+        return view.reconstruction(guess, [success], best_possible=BestPossible(success))
 
 
 def informed_posterior(view: AttackerView, release: MarginalsRelease, others: Table) -> Floats:
-    """P(value | release, all other records) of the one target, shape (1, V)."""
-    (target,) = view.targets
-    prior = view.prior.conditional(view.known, [target])
-    evidence = _own_cells(view.known, release, target) - _from_others(
-        view.known, others, release, target
-    )
+    """P(joint values | release, all other records) of the one target, one axis a target."""
+    prior = view.prior.conditional(view.known, view.targets)[0]
+    evidence = _evidence(view, release, others)
     with np.errstate(divide="ignore"):
-        log_prior = np.log(prior[0])
+        log_prior = np.log(prior)
     # Without noise the values with the largest evidence are the only possible ones.
     scale = release.noise_sd**2 if release.noise_sd > 0 else np.finfo(np.float64).tiny ** 0.5
     logits = log_prior + (evidence - evidence.max()) / scale
     weights = np.exp(logits - logits.max())
-    return np.asarray((weights / weights.sum())[None])
+    return np.asarray(weights / weights.sum())
 
 
-def _own_cells(known: Table, release: MarginalsRelease, target: str) -> Floats:
-    """Σ over marginals of the answers in the target's own cells, for each value."""
-    hidden, names = release.domain.position(target), release.domain.names
-    total = np.zeros(release.domain.sizes[hidden])
+def _evidence(view: AttackerView, release: MarginalsRelease, others: Table) -> Floats:
+    """Σ_S r_S(u_S) for all joint values u, one axis a target."""
+    domain, sizes = release.domain, release.domain.sizes
+    order = domain.positions(view.targets)
+    hidden = tuple(sorted(order))
+    secret = frozenset(hidden)
+    codes = dict(zip(domain.positions(view.known.domain.names), view.known.codes[0], strict=True))
+    where = [int(codes[i]) if i in codes else slice(None) for i in range(len(domain))]
+    own: dict[tuple[int, ...], Floats] = {
+        part: np.zeros([sizes[i] for i in part])
+        for width in range(1, min(release.k, len(hidden)) + 1)
+        for part in combinations(hidden, width)
+    }
     for columns, answer in zip(release.workload, release.answers, strict=True):
-        cell = tuple(int(known.column(names[i])[0]) for i in columns if i != hidden)
-        total += np.moveaxis(answer, columns.index(hidden), -1)[cell]
-    return total
-
-
-def _from_others(known: Table, others: Table, release: MarginalsRelease, target: str) -> Floats:
-    """What the other records add there: C(agreements, k − 1) marginals each, at their own value."""
-    agreements = sum(
-        (others.column(name) == known.column(name)[0]).astype(np.int64)
-        for name in known.domain.names
-    )
-    shared = comb(np.asarray(agreements), release.k - 1)
-    size = release.domain[target].size
-    return np.bincount(others.column(target), weights=shared, minlength=size).astype(np.float64)
+        part = tuple([i for i in columns if i in secret])
+        own[part] += answer[tuple([where[i] for i in columns])]
+    visible = list(codes)
+    full = others.project(domain.names).codes
+    agreements = (full[:, visible] == view.known.codes[0]).sum(axis=1)
+    total = np.zeros([sizes[i] for i in hidden])
+    for part, answers in own.items():
+        ways = np.array([comb(a, release.k - len(part)) for a in range(len(visible) + 1)], float)
+        cell = np.ravel_multi_index([full[:, i] for i in part], answers.shape)
+        taken = np.bincount(cell, ways[agreements], answers.size).reshape(answers.shape)
+        total += (answers - taken).reshape([sizes[i] if i in part else 1 for i in hidden])
+    return total.transpose([hidden.index(i) for i in order])

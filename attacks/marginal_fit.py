@@ -42,6 +42,7 @@ Floats = npt.NDArray[np.float64]
 DTYPE = torch.float64
 GRAM_LIMIT = 1_000
 KERNEL_LIMIT = 1 << 25
+GATHERED_TOGETHER = 1 << 18
 
 
 class MarginalFit(Protocol):
@@ -267,9 +268,33 @@ class ReleaseParts:
         width = prod(self._sizes[i] for i in hidden)
         parts = list(combinations(self._visible, self.k - len(hidden)))
         total = np.zeros((len(self._releases), self._n if parts != [()] else 1, width))
-        for part in parts:
-            total += self._marginal(part, hidden)[:, self._cells(part)]
+        together = max(1, GATHERED_TOGETHER // total.size)
+        for first in range(0, len(parts), together):
+            some = [self._index[tuple(sorted(p + hidden))] for p in parts[first : first + together]]
+            answers = [[each.answers[i].ravel() for i in some] for each in self._releases]
+            flat = np.stack([np.concatenate(each) for each in answers])
+            total += flat[:, self._places_of(some, hidden)].sum(axis=1)
         return total
+
+    def _places_of(self, marginals: Sequence[int], hidden: tuple[int, ...]) -> Codes:
+        """Where the records' cells lie in the marginals laid end to end: (marginals, n, values)."""
+        workload = self._releases[0].workload
+        strides = np.zeros((len(marginals), len(self._sizes)), dtype=np.int64)
+        starts = np.zeros(len(marginals), dtype=np.int64)
+        end = 0
+        for row, marginal in enumerate(marginals):
+            starts[row], stride = end, 1
+            for i in reversed(workload[marginal]):
+                strides[row, i] = stride
+                stride *= self._sizes[i]
+            end += stride
+        values = np.indices([self._sizes[i] for i in hidden]).reshape(len(hidden), -1)
+        across = strides[:, list(hidden)] @ values
+        if self.k == len(hidden):
+            return np.asarray((starts[:, None] + across)[:, None, :])
+        codes = np.stack([self._codes[i] for i in self._visible])
+        own = starts[:, None] + strides[:, self._visible] @ codes
+        return np.asarray(own[:, :, None] + across[:, None, :])
 
     def answers(self, hidden: tuple[int, ...]) -> Floats:
         """(worlds, all known cells, values), known parts one after the other."""

@@ -15,26 +15,39 @@ hand. ``stopping="steps"`` runs a fixed number of steps.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from math import ceil, sqrt
-from typing import ClassVar, Protocol
+from math import ceil
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 import torch
 
 from reconbench.attacks._api import AttackError, AttackerView, Reconstruction
-from reconbench.attacks.marginal_fit import DTYPE, MarginalFit, marginal_fit
-from reconbench.attacks.metrics import Metric
+from reconbench.attacks.descent import (
+    SMALLEST_PRIOR,
+    Descent,
+    Gram,
+    Objective,
+    Paths,
+    Problem,
+    batches,
+    in_gram_form,
+    log_prior,
+)
+from reconbench.attacks.marginal_fit import ReleaseParts, shared_parts
 from reconbench.datasets import Prior, Table
-from reconbench.mechanisms import MarginalsRelease
+from reconbench.mechanisms import ExactMarginals, GaussianMarginals, MarginalsRelease
+
+__all__ = ["SMALLEST_PRIOR", "Descent", "Rap", "draw_hidden"]
 
 Codes = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
 
-SMALLEST_PRIOR = 1e-9
 SIMULATED_RECORDS = 1_600
 PATIENCE = 8
 SHORTEST = 20
+# Standard deviation of the noise on the logits of every start but the first.
+START_SPREAD = 1.0
 
 
 class Rap:
@@ -48,11 +61,9 @@ class Rap:
         learning_rate: float = 0.05,
         stopping: str = "simulated",
         worlds: int | None = None,
+        restarts: int = 1,
     ) -> None:
-        if steps < 1:
-            raise AttackError(f"rap: steps must be at least 1, got {steps}")
-        if not 0 < learning_rate < float("inf"):
-            raise AttackError(f"rap: learning_rate must be positive, got {learning_rate}")
+        check_options(self.name, steps, learning_rate, restarts)
         if stopping not in ("simulated", "steps"):
             raise AttackError(f"rap: stopping must be 'simulated' or 'steps', got {stopping!r}")
         if worlds is not None and worlds < 1:
@@ -61,153 +72,224 @@ class Rap:
         self.learning_rate = learning_rate
         self.simulate = stopping == "simulated"
         self.worlds = worlds
+        self.restarts = restarts
 
     def skip(self, view: AttackerView) -> str | None:
-        if view.others is not None:
-            return "rap plays the realistic adversary only"
-        if not isinstance(view.release, MarginalsRelease):
-            return "rap attacks marginals only"
-        return None
+        return cannot_attack(self.name, view)
 
     def reconstruct(self, view: AttackerView, rng: np.random.Generator) -> Reconstruction:
-        if not isinstance(view.release, MarginalsRelease):
-            raise AttackError("rap attacks marginals only")
-        start, success = view.metric.best_guess(view.prior, view.known, view.targets)
-        truths = self._imagine(view, rng) if self.simulate else []
-        releases = [view.release, *(_play(view, truth, rng) for truth in truths)]
-        fit = marginal_fit(releases, view.known, view.targets)
-        path = Descent(_conditional_priors(view), len(releases), self.learning_rate)
-        rule: StoppingRule = (
-            BestSimulated(view.metric, truths, start, self.steps)
-            if self.simulate
-            else Last(self.steps)
-        )
-        guess, scores, best_step, step = start.codes, success, 0, 0
-        while not rule.done(step):
-            loss = path.step(fit)
-            step += 1
-            if rule.due(step):
-                columns = [column.numpy() for column in path.relaxed()]
-                if rule.improved(step, columns):
-                    mine = [column[0] for column in columns]
-                    guess, best_step = view.metric.decide(mine), step
-                    scores = np.prod([column.max(axis=1) for column in mine], axis=0)
-        info = {"steps": best_step, "steps_tried": step, "loss": float(loss[0])}
-        return view.reconstruction(guess, scores, info)
+        return self.reconstruct_many([view], [rng])[0]
 
-    def _imagine(self, view: AttackerView, rng: np.random.Generator) -> list[Table]:
-        """Tables as likely as the real one, for all the attacker knows."""
+    def reconstruct_many(
+        self, views: Sequence[AttackerView], rngs: Sequence[np.random.Generator]
+    ) -> list[Reconstruction]:
+        """Repetitions of one game at once; each result is what `reconstruct` returns alone."""
+        check_views(self.name, views, rngs)
+        if not self.simulate:
+            return descend(views, rngs, Objective(), self.steps, self.learning_rate, self.restarts)
+        imagined = [self._imagine(view, rng) for view, rng in zip(views, rngs, strict=True)]
+        problems = [
+            problem_of(view, rng, self.restarts, truths)
+            for view, rng, truths in zip(views, rngs, imagined, strict=True)
+        ]
+        found: list[Reconstruction] = []
+        for chosen, paths in batches(problems, Objective(), self.learning_rate):
+            some = [views[i] for i in chosen]
+            truths = np.stack([imagined[i] for i in chosen])
+            found += stop_where_best(some, truths, paths, self.steps)
+        return found
+
+    def _imagine(self, view: AttackerView, rng: np.random.Generator) -> Codes:
+        """Tables as likely as the real one, for all the attacker knows: (worlds, n, d′)."""
         worlds = self.worlds or ceil(SIMULATED_RECORDS / max(view.n, 100))
-        return [draw_hidden(view.prior, view.known, view.targets, rng) for _ in range(worlds)]
+        known = Table(view.known.domain, np.tile(view.known.codes, (worlds, 1)))
+        drawn = draw_hidden(view.prior, known, view.targets, rng)
+        return np.asarray(drawn.codes, dtype=np.int64).reshape(worlds, view.n, -1)
 
 
-class Descent:
-    """Adam (Kingma and Ba 2015) on the logits of every world at once; worlds do not mix.
+def descend(
+    views: Sequence[AttackerView],
+    rngs: Sequence[np.random.Generator],
+    objective: Objective,
+    steps: int,
+    learning_rate: float,
+    restarts: int,
+) -> list[Reconstruction]:
+    """A fixed number of steps on every view; of its starts the one of smallest loss wins."""
+    problems = [problem_of(view, rng, restarts) for view, rng in zip(views, rngs, strict=True)]
+    found: list[Reconstruction] = []
+    for chosen, paths in batches(problems, objective, learning_rate):
+        for _ in range(steps):
+            paths.step()
+        columns, losses = best_starts(paths)
+        for row, i in enumerate(chosen):
+            mine = [column[row, 0] for column in columns]
+            info = {"steps": steps, "loss": float(losses[row, 0])}
+            guess = views[i].metric.decide(mine)
+            found.append(views[i].reconstruction(guess, _sureness(mine), info))
+    return found
 
-    Written out: `torch.optim` takes a second to import and twice as long a step on small tables.
+
+def best_starts(paths: Paths, several: bool = True) -> tuple[list[Floats], Floats]:
+    """The columns, (views, tables, n, V), of the start of smallest loss, and that loss.
+
+    Where there are not several starts nothing needs comparing, and no loss is returned.
     """
-
-    BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8
-
-    def __init__(self, priors: Sequence[torch.Tensor], worlds: int, learning_rate: float) -> None:
-        starts = [prior.clamp_min(SMALLEST_PRIOR).log() for prior in priors]
-        self._logits = [start.expand(worlds, *start.shape).clone() for start in starts]
-        self._first = [torch.zeros_like(logits) for logits in self._logits]
-        self._second = [torch.zeros_like(logits) for logits in self._logits]
-        self._learning_rate = learning_rate
-        self._steps = 0
-
-    def relaxed(self) -> list[torch.Tensor]:
-        return [logits.softmax(dim=-1) for logits in self._logits]
-
-    def step(self, fit: MarginalFit) -> torch.Tensor:
-        """One step; returns the loss before it."""
-        columns = self.relaxed()
-        loss, slopes = fit.loss_and_gradient(columns)
-        self._steps += 1
-        rate = self._learning_rate / (1 - self.BETA1**self._steps)
-        spread = sqrt(1 - self.BETA2**self._steps)
-        for i, (column, slope) in enumerate(zip(columns, slopes, strict=True)):
-            # derivative through the softmax: P ∘ (s − ⟨P, s⟩)
-            gradient = column * (slope - (column * slope).sum(dim=-1, keepdim=True))
-            first = self._first[i].lerp_(gradient, 1 - self.BETA1)
-            second = self._second[i].mul_(self.BETA2)
-            second.addcmul_(gradient, gradient, value=1 - self.BETA2)
-            scale = second.sqrt().div_(spread).add_(self.EPSILON)
-            self._logits[i].addcdiv_(first, scale, value=-rate)
-        return loss
+    columns = paths.relaxed()
+    if not several:
+        return [column[:, :, 0] for column in columns], np.empty(0)
+    losses = paths.losses()
+    best = losses.argmin(axis=2)[:, :, None]
+    picked = [
+        np.take_along_axis(column, best[..., None, None], axis=2)[:, :, 0] for column in columns
+    ]
+    return picked, np.take_along_axis(losses, best, axis=2)[:, :, 0]
 
 
-class StoppingRule(Protocol):
-    def done(self, step: int) -> bool:
-        """Whether to stop after this many steps."""
-        ...
-
-    def due(self, step: int) -> bool:
-        """Whether to look at the relaxed columns after this many steps."""
-        ...
-
-    def improved(self, step: int, columns: Sequence[npt.NDArray[np.float64]]) -> bool:
-        """Whether the columns, of shape (worlds, n, V), are the best so far."""
-        ...
-
-
-@dataclass(frozen=True)
-class Last:
-    """Run a fixed number of steps and take what is there."""
-
-    steps: int
-
-    def done(self, step: int) -> bool:
-        return step == self.steps
-
-    def due(self, step: int) -> bool:
-        return step == self.steps
-
-    def improved(self, step: int, columns: Sequence[npt.NDArray[np.float64]]) -> bool:
-        return True
-
-
-class BestSimulated:
-    """Stop where the attack does best on the simulated worlds (all but the first).
+def stop_where_best(
+    views: Sequence[AttackerView], truths: Codes, paths: Paths, steps: int
+) -> list[Reconstruction]:
+    """Stop each view where the attack does best on its simulated tables, (views, worlds, n, d′).
 
     It starts from the success of the prior's own best guess, looks at step counts in geometric
     progression, and gives up once ``PATIENCE`` looks in a row, a factor of about four in steps,
     brought nothing better.
     """
+    metric = views[0].metric
+    starts = [metric.best_guess(view.prior, view.known, view.targets) for view in views]
+    domain = views[0].target_domain
 
-    def __init__(self, metric: Metric, truths: Sequence[Table], start: Table, steps: int) -> None:
-        self._metric = metric
-        self._truths = truths
-        self._looks = sorted({steps, *(round(1.2**j) for j in range(200) if 1.2**j < steps)})
-        self._best = sum(int(metric.score(truth, start).sum()) for truth in truths)
-        self._since = 0
+    def right(true: Codes, guess: Codes) -> Codes:
+        """Successes of every view on all its simulated tables together."""
+        width = len(domain)
+        whole = Table(domain, true.reshape(-1, width)), Table(domain, guess.reshape(-1, width))
+        return np.asarray(metric.score(*whole).reshape(len(true), -1).sum(axis=1))
 
-    def due(self, step: int) -> bool:
-        return step in self._looks
-
-    def improved(self, step: int, columns: Sequence[npt.NDArray[np.float64]]) -> bool:
-        guesses = self._metric.decide([column[1:] for column in columns])
-        right = sum(
-            int(self._metric.score(truth, Table(truth.domain, guess)).sum())
-            for truth, guess in zip(self._truths, guesses, strict=True)
-        )
-        self._since += 1
-        if right <= self._best:
-            return False
-        self._best, self._since = right, 0
-        return True
-
-    def done(self, step: int) -> bool:
-        return step >= self._looks[-1] or (self._since >= PATIENCE and step >= SHORTEST)
-
-
-def _conditional_priors(view: AttackerView) -> list[torch.Tensor]:
-    """Each hidden column's own conditional prior, (n, V)."""
+    guesses: list[Codes] = [np.asarray(guess.codes, dtype=np.int64) for guess, _ in starts]
+    scores: list[Floats] = [success for _, success in starts]
+    first = np.stack(guesses)[:, None]
+    best = right(truths, np.broadcast_to(first, truths.shape))
+    best_step, tried = np.zeros(len(views), dtype=int), np.zeros(len(views), dtype=int)
+    losses = paths.losses(tables=1)[:, 0].min(axis=1)
+    since = np.zeros(len(views), dtype=int)
+    active = np.arange(len(views))
+    several = paths.relaxed()[0].shape[2] > 1
+    looks = {steps, *(round(1.2**j) for j in range(200) if 1.2**j < steps)}
+    for step in range(1, steps + 1):
+        paths.step()
+        if step in looks:
+            columns, current = best_starts(paths, several)
+            found = right(truths[active], metric.decide([column[:, 1:] for column in columns]))
+            better = found > best[active]
+            since[active] = np.where(better, 0, since[active] + 1)
+            if better.any() and not several:
+                current = paths.losses(tables=1)[:, :, 0]
+            for row in np.flatnonzero(better):
+                i = active[row]
+                mine = [column[row, 0] for column in columns]
+                guesses[i], scores[i] = metric.decide(mine), _sureness(mine)
+                best[i], best_step[i], losses[i] = found[row], step, current[row, 0]
+        elif step != SHORTEST:
+            continue
+        tried[active] = step
+        if step < SHORTEST:
+            continue
+        going = np.flatnonzero(since[active] < PATIENCE)
+        if len(going) == 0:
+            break
+        if len(going) < len(active):
+            paths.keep(going.tolist())
+            active = active[going]
     return [
-        torch.from_numpy(view.prior.conditional(view.known, [target])).to(DTYPE)
-        for target in view.targets
+        view.reconstruction(
+            guess,
+            score,
+            {"steps": float(at), "steps_tried": float(last), "loss": float(loss)},
+        )
+        for view, guess, score, at, last, loss in zip(
+            views, guesses, scores, best_step, tried, losses, strict=True
+        )
     ]
+
+
+def _sureness(columns: Sequence[Floats]) -> Floats:
+    """The product over columns of the largest weight."""
+    weights: Floats = np.prod([column.max(axis=1) for column in columns], axis=0, dtype=np.float64)
+    return weights
+
+
+def problem_of(
+    view: AttackerView,
+    rng: np.random.Generator,
+    restarts: int,
+    truths: Codes | None = None,
+    start_spread: float = START_SPREAD,
+) -> Problem:
+    """The real table, simulated ones with the given hidden cells, (worlds, n, d′), and the starts.
+
+    Draws from the view's own generator: first what simulated releases need, then the starts.
+    """
+    log_priors = tuple(
+        log_prior(view.prior.conditional(view.known, [target])) for target in view.targets
+    )
+    release = _release(view)
+    tables = (
+        _gram(view, release, truths, rng)
+        if in_gram_form(view.n, len(view.targets))
+        else (release, *_simulated(view, truths, rng))
+    )
+    starts = tuple(
+        np.concatenate(
+            [each[None], each + start_spread * rng.standard_normal((restarts - 1, *each.shape))]
+        )
+        for each in log_priors
+    )
+    return Problem(view.known, view.targets, log_priors, starts, tables)
+
+
+def _gram(
+    view: AttackerView, release: MarginalsRelease, truths: Codes | None, rng: np.random.Generator
+) -> Gram:
+    """The squared errors in Gram form.
+
+    Simulated tables need no marginals where the noise is Gaussian. B_iv = Σ_K answer_K[x_iK, v]
+    adds up one noisy cell for each known part K, and records i and j share G_ij of these cells. So
+    for true hidden values with indicators X, B is Gaussian with mean G X and covariance
+    noise_sd² G between records, independent between values v.
+    """
+    parts = ReleaseParts([release], view.known, view.targets)
+    matrix = shared_parts(view.known, parts.k - 1)
+    (hidden,) = parts.order
+    (size,) = view.target_domain.sizes
+    real = np.zeros((1, view.n, size)) + parts.gathered((hidden,))
+    constant = float(parts.sums_of_squares()[0])
+    if truths is None:
+        return Gram(matrix, real, constant)
+    if type(view.mechanism) in (GaussianMarginals, ExactMarginals):
+        means = torch.from_numpy(matrix @ np.eye(size)[truths[:, :, 0]])
+        draws = torch.from_numpy(rng.standard_normal((len(truths), view.n, size)))
+        noise = _root(torch.from_numpy(matrix)) @ draws
+        simulated = (means + release.noise_sd * noise).numpy()
+    else:
+        played = ReleaseParts(_simulated(view, truths, rng), view.known, view.targets)
+        simulated = np.broadcast_to(played.gathered((hidden,)), (len(truths), view.n, size))
+    return Gram(matrix, np.concatenate([real, simulated]), constant)
+
+
+def _root(matrix: torch.Tensor) -> torch.Tensor:
+    """L with L Lᵀ = the matrix; it may be singular, so its diagonal is raised by a part in 1e8."""
+    raised = matrix + torch.diag(1e-8 * matrix.diagonal() + 1e-300)
+    root: torch.Tensor = torch.linalg.cholesky(raised)
+    return root
+
+
+def _simulated(
+    view: AttackerView, truths: Codes | None, rng: np.random.Generator
+) -> tuple[MarginalsRelease, ...]:
+    hidden = view.target_domain
+    return tuple(
+        _play(view, Table(hidden, each), rng) for each in (() if truths is None else truths)
+    )
 
 
 def draw_hidden(
@@ -229,3 +311,52 @@ def _play(view: AttackerView, hidden: Table, rng: np.random.Generator) -> Margin
     if not isinstance(release, MarginalsRelease):
         raise AttackError("rap attacks marginals only")
     return release
+
+
+def _release(view: AttackerView) -> MarginalsRelease:
+    if not isinstance(view.release, MarginalsRelease):
+        raise AttackError("rap attacks marginals only")
+    return view.release
+
+
+def cannot_attack(name: str, view: AttackerView) -> str | None:
+    """Why a relaxation of all records at once does not fit the view, if so."""
+    if view.others is not None:
+        return f"{name} plays the realistic adversary only"
+    if not isinstance(view.release, MarginalsRelease):
+        return f"{name} attacks marginals only"
+    return None
+
+
+def check_options(name: str, steps: int, learning_rate: float, restarts: int) -> None:
+    if steps < 1:
+        raise AttackError(f"{name}: steps must be at least 1, got {steps}")
+    if not 0 < learning_rate < float("inf"):
+        raise AttackError(f"{name}: learning_rate must be positive, got {learning_rate}")
+    if restarts < 1:
+        raise AttackError(f"{name}: restarts must be at least 1, got {restarts}")
+
+
+def check_views(
+    name: str, views: Sequence[AttackerView], rngs: Sequence[np.random.Generator]
+) -> set[float]:
+    """Views attacked together must be repetitions of one game; returns the one noise they have."""
+    if len(views) != len(rngs):
+        raise AttackError(
+            f"{name}: one generator a view is needed, got {len(views)} views and {len(rngs)} "
+            "generators"
+        )
+    if not views:
+        raise AttackError(f"{name}: at least one view is needed, got none")
+    for view in views:
+        reason = cannot_attack(name, view)
+        if reason is not None:
+            raise AttackError(reason)
+    noises = {_release(view).noise_sd for view in views}
+    games = {(view.n, view.targets, view.metric.name, view.known.domain.names) for view in views}
+    if len(games) * len(noises) > 1:
+        raise AttackError(
+            f"{name}: views attacked together must be repetitions of one game, got "
+            f"{len(games) * len(noises)} different ones; attack each game by itself"
+        )
+    return noises

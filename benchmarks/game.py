@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cache, cached_property
 from importlib.metadata import version
-from math import isinf
+from math import hypot, isinf, isnan
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +21,12 @@ from reconbench.attacks import (
     AttackError,
     AttackerView,
     Metric,
+    Reconstruction,
     check_reconstruction,
     parse_metric,
     skip_reason,
 )
-from reconbench.benchmarks import bounding, plugins
+from reconbench.benchmarks import bounding, memory, plugins
 from reconbench.benchmarks.results import Result, Status
 from reconbench.benchmarks.seeds import stream
 from reconbench.bounds import run_tail
@@ -155,10 +157,11 @@ class Round:
 
     def ceilings(self, expected: Floats) -> dict[str, dict[str, float]]:
         """Every ceiling that one run has, for an attack with the given prior success."""
-        return {**self._for_every_attack, **bounding.for_guesses(expected, self.mechanism)}
+        return {**self.for_every_attack, **bounding.for_guesses(expected, self.mechanism)}
 
     @cached_property
-    def _for_every_attack(self) -> dict[str, dict[str, float]]:
+    def for_every_attack(self) -> dict[str, dict[str, float]]:
+        """The ceilings that all attacks on this round have in common."""
         priors = (self.prior, self.view.known, self.game.targets)
         whole = self.metric.prior_bounds(*priors, self.mechanism.guarantee)
         return bounding.for_every_attack(self.baseline[1], self.mechanism, whole)
@@ -172,45 +175,183 @@ class AttackSpec:
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def build(self) -> Attack:
-        return plugins.attack(self.spec, self.options)
+        try:
+            return plugins.attack(self.spec, self.options)
+        except ValueError:
+            raise
+        except Exception as error:  # a plugin is foreign code: whatever it raises is its fault
+            raise AttackError(f"attack {self.spec!r} cannot be built: {told(error)}") from error
+
+
+class OutOfMemory(AttackError):
+    """An attack that asked for more memory than there is, or than it may have."""
 
 
 def play(round_: Round, attack: AttackSpec) -> Result:
     """Let an attack play a round. Failures of the attack are raised as AttackError."""
     player = attack.build()
     row = _row(round_, player.name, attack.options)
-    reason = skip_reason(player, next(round_.views()))
+    with _blaming(player.name):
+        reason = skip_reason(player, next(round_.views()))
     if reason is not None:
         return replace(row, status=Status.SKIPPED, error=reason)
-    axes = (*RELEASE_AXES, "metric", "adversary")
-    rng = round_.game.stream(f"attack {player.name}", round_.prior, *axes)
+    rng = _attack_stream(round_, player.name)
     started = time.perf_counter()
-    try:
+    with _blaming(player.name):
         parts = [
             check_reconstruction(view, player.reconstruct(view, rng)) for view in round_.views()
         ]
-    except Exception as error:  # a plugin is foreign code: whatever it raises is its fault
-        text = " ".join(str(error).split())[:500]
-        kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
-        raise AttackError(f"attack {player.name!r} failed: {kind}{text}") from error
-    seconds = time.perf_counter() - started
+    return _scored(round_, row, parts, time.perf_counter() - started)
+
+
+def plays_together(attack: AttackSpec, game: Game) -> bool:
+    """Whether an attack takes several repetitions of a game in one call."""
+    if game.adversary is not Adversary.REALISTIC:
+        return False
+    return callable(getattr(attack.build(), "reconstruct_many", None))
+
+
+def play_together(rounds: Sequence[Round], attack: AttackSpec) -> list[Result]:
+    """Let an attack play repetitions of one game in one call of ``reconstruct_many``.
+
+    The rows are those of ``play``, but for the seconds: each has its share of the call's.
+    """
+    player: Any = attack.build()
+    rows = [_row(round_, player.name, attack.options) for round_ in rounds]
+    with _blaming(player.name):
+        reasons = [skip_reason(player, round_.view) for round_ in rounds]
+    played = [place for place, reason in enumerate(reasons) if reason is None]
+    views = [rounds[place].view for place in played]
+    rngs = [_attack_stream(rounds[place], player.name) for place in played]
+    started = time.perf_counter()
+    with _blaming(player.name):
+        found = check_many(views, player.reconstruct_many(views, rngs)) if played else []
+    seconds = (time.perf_counter() - started) / max(len(played), 1)
+    scored = {
+        place: _scored(rounds[place], rows[place], [part], seconds)
+        for place, part in zip(played, found, strict=True)
+    }
+    return [
+        scored[place]
+        if reason is None
+        else replace(rows[place], status=Status.SKIPPED, error=reason)
+        for place, reason in enumerate(reasons)
+    ]
+
+
+def check_many(views: Sequence[AttackerView], found: object) -> list[Reconstruction]:
+    """Hold the answer of ``reconstruct_many`` against the contract, whatever was returned."""
+    if not isinstance(found, list | tuple) or len(found) != len(views):
+        got = f"{len(found)}" if isinstance(found, list | tuple) else type(found).__name__
+        raise AttackError(
+            f"reconstruct_many must return a list of {len(views)} reconstructions, one a view in "
+            f"their order, got {got}"
+        )
+    return [check_reconstruction(view, each) for view, each in zip(views, found, strict=True)]
+
+
+def failed(round_: Round, attack: AttackSpec, error: Exception) -> Result:
+    """The row of an attack that did not finish."""
+    return lost(blank(round_), attack, str(error))
+
+
+def blank(round_: Round) -> Result:
+    """The row of a round that nobody has played yet."""
+    return _row(round_, "", {})
+
+
+def lost(row: Result, attack: AttackSpec, error: str) -> Result:
+    """A blank row as that of an attack that did not finish."""
+    try:
+        name = attack.build().name
+    except ValueError:
+        name = attack.spec
+    return replace(
+        row,
+        attack=name,
+        attack_options=dict(attack.options),
+        status=Status.FAILED,
+        error=error,
+    )
+
+
+def unplayed(game: Game, attack: AttackSpec, error: str) -> Result:
+    """The row of a game that could not be set up: no table, no release, no attack's fault."""
+    prior = plugins.prior(game.dataset)
+    row = Result(
+        **_axes(game, prior, _columns(game, prior.domain)[1], parse_metric(game.metric)),
+        mechanism=plugins.mechanism(game.mechanism).name,
+        sigma=0.0,
+        mu=0.0,
+        noise_sd=0.0,
+        guarantee="",
+        relation="",
+        unit="",
+        attack="",
+        attack_options={},
+        table_hash="",
+        baseline_successes=0,
+        baseline_expected=0.0,
+        versions=versions(),
+    )
+    return lost(row, attack, error)
+
+
+@contextmanager
+def _blaming(name: str) -> Iterator[None]:
+    """A plugin is foreign code: whatever it raises, also to leave the program, is its fault."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        if memory.exhausted(error):
+            raise OutOfMemory(f"attack {name!r} {memory.complaint()}") from None
+        raise AttackError(f"attack {name!r} failed: {told(error)}") from error
+
+
+def told(error: BaseException) -> str:
+    """An error in one short line, whatever it says."""
+    kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
+    return kind + " ".join(str(error).split())[:500]
+
+
+def _attack_stream(round_: Round, attack: str) -> np.random.Generator:
+    axes = (*RELEASE_AXES, "metric", "adversary")
+    return round_.game.stream(f"attack {attack}", round_.prior, *axes)
+
+
+def _scored(round_: Round, row: Result, parts: Sequence[Reconstruction], seconds: float) -> Result:
     guess = Table(round_.truth.domain, np.concatenate([part.guess.codes for part in parts]))
     expected = round_.expected_from_prior(guess)
-    return replace(
+    row = replace(
         row,
         successes=round_.successes(guess),
         expected_from_prior=float(expected.sum()),
         ceilings=round_.ceilings(expected),
         run_tail=run_tail(expected, round_.mechanism.budget).to_json(),
-        info=dict(parts[0].info) if len(parts) == 1 else {},
+        info=_numbers(row.attack, parts[0].info) if len(parts) == 1 else {},
         seconds=seconds,
+    )
+    best = [part.best_possible for part in parts if part.best_possible is not None]
+    if len(best) < len(parts):
+        return row
+    return replace(
+        row,
+        best_possible=float(sum(each.expected for each in best)),
+        best_possible_se=float(hypot(*(each.error for each in best))),
+        best_possible_converged=all(each.converged for each in best),
     )
 
 
-def failed(round_: Round, attack: AttackSpec, error: Exception) -> Result:
-    """The row of an attack that did not finish."""
-    row = _row(round_, attack.build().name, attack.options)
-    return replace(row, status=Status.FAILED, error=str(error))
+def _numbers(attack: str, info: Mapping[str, float]) -> dict[str, float]:
+    """What an attack says of itself, as plain numbers; those that are none are left out."""
+    with _blaming(attack):
+        try:
+            found = {str(key): float(value) for key, value in info.items()}
+        except (AttributeError, TypeError, ValueError):
+            raise AttackError(f"info must map names to numbers, got {info!r}"[:300]) from None
+    return {key: value for key, value in found.items() if not isnan(value)}
 
 
 def _columns(game: Game, domain: Domain) -> tuple[Domain, tuple[str, ...]]:
@@ -234,14 +375,7 @@ def _row(round_: Round, attack: str, options: Mapping[str, Any]) -> Result:
     guess, expected = round_.baseline
     facts = mechanism.facts()
     return Result(
-        dataset=Path(game.dataset).name if game.dataset.endswith(".bif") else game.dataset,
-        data_hash=round_.prior.sha256(),
-        targets=game.targets,
-        known=round_.view.known.domain.names,
-        n=game.n,
-        k=game.k,
-        epsilon=float(game.epsilon),
-        delta=float(game.delta),
+        **_axes(game, round_.prior, round_.view.known.domain.names, round_.metric),
         mechanism=mechanism.name,
         sigma=float(facts.get("sigma", 0.0)),
         mu=float(facts.get("mu", 0.0)),
@@ -249,17 +383,31 @@ def _row(round_: Round, attack: str, options: Mapping[str, Any]) -> Result:
         guarantee=mechanism.guarantee.describe(),
         relation=mechanism.guarantee.relation.value,
         unit=mechanism.guarantee.unit,
-        metric=round_.metric.name,
-        adversary=game.adversary.value,
         attack=attack,
         attack_options=dict(options),
-        seed=game.seed,
-        rep=game.rep,
         table_hash=round_.table_hash,
         baseline_successes=round_.successes(guess),
         baseline_expected=float(expected.sum()),
         versions=versions(),
     )
+
+
+def _axes(game: Game, prior: Prior, known: tuple[str, ...], metric: Metric) -> dict[str, Any]:
+    """What a row says before anything is drawn."""
+    return {
+        "dataset": Path(game.dataset).name if game.dataset.endswith(".bif") else game.dataset,
+        "data_hash": prior.sha256(),
+        "targets": game.targets,
+        "known": known,
+        "n": game.n,
+        "k": game.k,
+        "epsilon": float(game.epsilon),
+        "delta": float(game.delta),
+        "metric": metric.name,
+        "adversary": game.adversary.value,
+        "seed": game.seed,
+        "rep": game.rep,
+    }
 
 
 @cache

@@ -1,33 +1,30 @@
-"""Play many games on all cores.
+"""Play many games: what is missing in a store, on all cores, one row at a time.
 
-Work is handed out by round (one table, one release), so that all attacks on it share them. Every
-process computes with one thread, and streams are named, so results do not depend on the number
-of workers. Finished rows go to the store one by one.
+Repetitions of a game are grouped for attacks that take several at once. Every process computes
+with one thread, and streams are named, so results depend neither on the number of workers nor on
+the grouping. Finished rows go to the store one by one.
 """
 
 from __future__ import annotations
 
 import os
-import signal
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
-from dataclasses import dataclass
-from multiprocessing import get_context
+from dataclasses import dataclass, replace
+from math import ceil, prod
 
-from reconbench.attacks import AttackError
-from reconbench.benchmarks.game import AttackSpec, Game, Round, failed, play
+from reconbench.benchmarks.game import AttackSpec, Game, check, plays_together
+from reconbench.benchmarks.groups import Group, Played, play_group
+from reconbench.benchmarks.groups import one_thread as one_thread
+from reconbench.benchmarks.pool import Pool
 from reconbench.benchmarks.results import Result, Status
 from reconbench.benchmarks.store import Store, row_key
+from reconbench.benchmarks.workers import Limits
 
-THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+# The largest group, and the most released numbers that its rounds may hold in memory.
+LARGEST_GROUP = 30
+MOST_NUMBERS = 1 << 26
 
 Progress = Callable[[int, Result], None]
-
-
-class RunError(ValueError):
-    """A run that could not go on."""
 
 
 @dataclass(frozen=True)
@@ -43,11 +40,14 @@ def run(
     store: Store,
     *,
     jobs: int = 1,
+    limits: Limits | None = None,
+    pool: Pool | None = None,
     progress: Progress = lambda done, row: None,
 ) -> list[Result]:
     """Play what the store does not hold yet; the rows of all units, in their order.
 
     ``progress`` is told how many rows are done and the newest one. Failed rows are played again.
+    For ``jobs``, ``limits`` and ``pool`` see ``play_units``.
     """
     keys = [[row_key(unit.game, attack) for attack in unit.attacks] for unit in units]
     rows = store.get(key for group in keys for key in group)
@@ -58,78 +58,87 @@ def run(
         if missing:
             open_units.append(Unit(unit.game, tuple(unit.attacks[i] for i in missing)))
             open_keys.append([group[i] for i in missing])
-    for index, found in play_units(open_units, jobs):
-        for key, row in zip(open_keys[index], found, strict=True):
-            store.put(key, row)
-            rows[key] = row
-            progress(len(rows), row)
+    for place, attack, row in play_units(open_units, jobs, limits, pool):
+        key = open_keys[place][attack]
+        store.put(key, row)
+        rows[key] = row
+        progress(len(rows), row)
     return [rows[key] for group in keys for key in group]
 
 
+def play_units(
+    units: Sequence[Unit],
+    jobs: int = 1,
+    limits: Limits | None = None,
+    pool: Pool | None = None,
+) -> Iterator[tuple[int, int, Result]]:
+    """Rows as they finish, with the places of their unit and of the attack in it.
+
+    One job without limits plays in this process, where an attack that hangs or kills its process
+    cannot be helped. Otherwise ``jobs`` worker processes do, of ``pool`` if one is given.
+    """
+    groups = grouped(units, jobs)
+    found: Iterator[tuple[int, Played]]
+    if pool is not None:
+        found = pool.play([group for group, _ in groups])
+    elif jobs == 1 and limits is None:
+        found = _here([group for group, _ in groups])
+    else:
+        found = _in_a_pool([group for group, _ in groups], jobs, limits or Limits())
+    for group, played in found:
+        yield groups[group][1][played.rep], played.attack, played.row
+
+
 def play_unit(unit: Unit) -> list[Result]:
-    """All attacks of a unit; an attack that fails yields a row that says so."""
-    with one_thread():
-        round_ = Round.of(unit.game)
-        return [_attempt(round_, attack) for attack in unit.attacks]
+    """All attacks of a unit, in this process; one that fails yields a row that says so."""
+    return [row for _, _, row in play_units([unit])]
 
 
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Sums come out the same whatever the number of cores only if their order is fixed."""
-    import torch
-    from threadpoolctl import threadpool_limits
-
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        with threadpool_limits(limits=1):
-            yield
-    finally:
-        torch.set_num_threads(before)
+def _here(groups: Sequence[Group]) -> Iterator[tuple[int, Played]]:
+    for place, group in enumerate(groups):
+        for event in play_group(group):
+            if isinstance(event, Played):
+                yield place, event
 
 
-def _attempt(round_: Round, attack: AttackSpec) -> Result:
-    try:
-        return play(round_, attack)
-    except AttackError as error:
-        return failed(round_, attack, error)
+def _in_a_pool(groups: Sequence[Group], jobs: int, limits: Limits) -> Iterator[tuple[int, Played]]:
+    with Pool(jobs, limits) as pool:
+        yield from pool.play(groups)
 
 
-def play_units(units: Sequence[Unit], jobs: int = 1) -> Iterator[tuple[int, list[Result]]]:
-    """Units as they finish, with their place; a few per worker in flight at any time."""
-    if jobs == 1 or len(units) <= 1:
-        for index, unit in enumerate(units):
-            yield index, play_unit(unit)
-        return
-    for name in THREAD_VARIABLES:
-        os.environ.setdefault(name, "1")
-    context = get_context("spawn")
-    with ProcessPoolExecutor(jobs, mp_context=context, initializer=_leave_interrupts) as pool:
-        waiting: dict[Future[list[Result]], int] = {}
-        queue = iter(enumerate(units))
-        try:
-            while True:
-                for index, unit in queue:
-                    waiting[pool.submit(play_unit, unit)] = index
-                    if len(waiting) >= 3 * jobs:
-                        break
-                if not waiting:
-                    return
-                finished, _ = wait(waiting, return_when=FIRST_COMPLETED)
-                for future in finished:
-                    yield waiting.pop(future), future.result()
-        except BrokenProcessPool:
-            raise RunError(
-                "a worker process died (out of memory, or killed); finished rows are kept: "
-                "run again to go on, with fewer --jobs if memory is short"
-            ) from None
-        finally:
-            pool.shutdown(wait=True, cancel_futures=True)
+def grouped(units: Sequence[Unit], jobs: int = 1) -> list[tuple[Group, tuple[int, ...]]]:
+    """Groups that cover the units, each with the places of the units it was made of.
+
+    Repetitions are grouped where an attack takes several at once; but not more than 30, nor more
+    than fit in memory, nor so many that cores would idle at the end.
+    """
+    alike: dict[tuple[object, ...], list[int]] = {}
+    for place, unit in enumerate(units):
+        attacks = tuple((spec.spec, repr(sorted(spec.options.items()))) for spec in unit.attacks)
+        alike.setdefault((replace(unit.game, rep=0), attacks), []).append(place)
+    fair = len(units) if jobs == 1 else ceil(len(units) / (2 * jobs))
+    found = []
+    for places in alike.values():
+        first = units[places[0]]
+        together = any(plays_together(attack, first.game) for attack in first.attacks)
+        size = 1
+        if together and len(places) > 1:
+            size = max(1, min(LARGEST_GROUP, fair, MOST_NUMBERS // _numbers(first.game)))
+        parts = ceil(len(places) / size)
+        for part in range(parts):
+            mine = tuple(places[part::parts])
+            games = tuple(units[place].game for place in mine)
+            found.append((Group(games, first.attacks), mine))
+    return found
 
 
-def _leave_interrupts() -> None:
-    """Ctrl-C goes to the parent, which lets the workers finish what they have."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+def _numbers(game: Game) -> int:
+    """How many numbers a round of a game holds, more or less."""
+    _, known, _, mechanism = check(game)
+    table = game.n * (len(known) + len(game.targets))
+    sizes: tuple[int, ...] = getattr(getattr(mechanism, "domain", None), "sizes", ())
+    sets: tuple[tuple[int, ...], ...] = getattr(mechanism, "workload", ())
+    return table + sum(prod(sizes[i] for i in columns) for columns in sets)
 
 
 def available_cores() -> int:

@@ -1,9 +1,16 @@
-"""Repetitions of a cell drawn together: what a leaderboard shows in one line."""
+"""Repetitions of a cell drawn together.
+
+``Summary`` is what a leaderboard shows in one line. ``Outcomes`` keeps every repetition apart, for
+paired comparisons, in one line of a CSV file.
+"""
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, fields
+from math import hypot
 from typing import Any
 
 import numpy as np
@@ -11,9 +18,25 @@ import numpy.typing as npt
 from scipy.stats import t as student
 
 from reconbench.benchmarks.bounding import with_corollary
-from reconbench.benchmarks.results import Result, Status
+from reconbench.benchmarks.results import Result, ResultError, Status
 
 TOP = "0.95"
+
+# Whose word is taken for the best possible success, by adversary: a plugin's claim is not.
+REFERENCES: Mapping[str, str] = {"realistic": "posterior", "informed": "informed"}
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """The best possible expected success in a game, mean over the repetitions that state it.
+
+    ``error`` is the standard error of that mean from Monte Carlo alone: over these very releases,
+    not over fresh ones. ``converged`` only if it was in every repetition.
+    """
+
+    expected: float
+    error: float
+    converged: bool
 
 
 @dataclass(frozen=True)
@@ -22,7 +45,8 @@ class Summary:
 
     ``ceilings`` are means over repetitions, by bound and confidence. ``above_ceiling`` is the
     share of repetitions in which the attack passed its own 95 % ceiling of Theorem 3.5: at most
-    5 % in the long run, whatever the attack.
+    5 % in the long run, whatever the attack. ``best_possible`` belongs to the game and is the same
+    for all its attacks; None if the reference attack of the adversary did not play.
     """
 
     dataset: str
@@ -52,6 +76,9 @@ class Summary:
     ceilings: Mapping[str, Mapping[str, float]]
     above_ceiling: float | None
     seconds: float | None
+    best_possible: float | None = None
+    best_possible_se: float | None = None
+    best_possible_converged: bool | None = None
 
     @property
     def column(self) -> str:
@@ -63,10 +90,52 @@ def summarise(rows: Sequence[Result]) -> list[Summary]:
     cells: dict[tuple[object, ...], list[Result]] = {}
     for row in with_corollary(rows):
         cells.setdefault(row.cell, []).append(row)
-    return [_summary(group) for group in cells.values()]
+    best = optima(rows)
+    return [_summary(group, best.get(group[0].game)) for group in cells.values()]
 
 
-def _summary(rows: list[Result]) -> Summary:
+def optima(rows: Iterable[Result]) -> dict[tuple[object, ...], Optimum]:
+    """The best possible success of every game in which the adversary's reference attack says it.
+
+    Where several variants of the reference played a repetition, a converged one counts, and of
+    these the one with the smallest Monte Carlo error.
+    """
+    stated: dict[tuple[object, ...], dict[int, Optimum]] = {}
+    for row in rows:
+        found = stated_optimum(row)
+        if found is None:
+            continue
+        by_rep = stated.setdefault(row.game, {})
+        before = by_rep.get(row.rep)
+        if before is None or _doubt(found) < _doubt(before):
+            by_rep[row.rep] = found
+    return {game: pooled(list(by_rep.values())) for game, by_rep in stated.items()}
+
+
+def stated_optimum(row: Result) -> Optimum | None:
+    """What a row says of its own release, if it is the reference attack's."""
+    trusted = row.attack == REFERENCES.get(row.adversary) and row.status is Status.OK
+    if not trusted or row.best_possible is None:
+        return None
+    return Optimum(
+        row.best_possible, row.best_possible_se or 0.0, bool(row.best_possible_converged)
+    )
+
+
+def _doubt(found: Optimum) -> tuple[bool, float]:
+    return (not found.converged, found.error)
+
+
+def pooled(found: Sequence[Optimum]) -> Optimum:
+    """The mean over repetitions, whose Monte Carlo errors are independent."""
+    return Optimum(
+        expected=_mean(each.expected for each in found),
+        error=hypot(*(each.error for each in found)) / len(found),
+        converged=all(each.converged for each in found),
+    )
+
+
+def _summary(rows: list[Result], best: Optimum | None) -> Summary:
     first = rows[0]
     done = [row for row in rows if row.status is Status.OK and row.successes is not None]
     counts = np.array([row.successes for row in done], dtype=np.float64)
@@ -100,6 +169,9 @@ def _summary(rows: list[Result]) -> Summary:
         ceilings=_mean_ceilings(done),
         above_ceiling=_share_above(done),
         seconds=_mean(row.seconds for row in done) if done else None,
+        best_possible=best.expected if best else None,
+        best_possible_se=best.error if best else None,
+        best_possible_converged=best.converged if best else None,
     )
 
 
@@ -133,3 +205,94 @@ def _share_above(rows: Sequence[Result]) -> float | None:
 
 def _mean(values: Iterable[float]) -> float:
     return float(np.mean(list(values)))
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """One attack on one column, repetition by repetition.
+
+    ``successes`` go with ``reps``. So do ``best``, what the best possible attack expects, and
+    ``exact``, the prior-exact ceiling on the mean; both are there for reference attacks only.
+    ``best_error`` is the Monte Carlo error of the mean of ``best``, ``unconverged`` the repetitions
+    in which it is not to be trusted. The other numbers are means over repetitions.
+    """
+
+    dataset: str
+    column: str
+    values: int
+    n: int
+    k: int
+    epsilon: float
+    delta: float
+    mechanism: str
+    metric: str
+    adversary: str
+    attack: str
+    seed: int
+    failures: int
+    skipped: int
+    prior: float
+    published_50: float | None
+    published_95: float | None
+    best_error: float | None
+    reps: tuple[int, ...]
+    successes: tuple[int, ...]
+    best: tuple[float, ...]
+    unconverged: tuple[int, ...]
+    exact: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        for name in ("successes", "best", "exact"):
+            found = getattr(self, name)
+            if len(found) != len(self.reps) and (found or name == "successes"):
+                raise ResultError(
+                    f"{self.attack!r} on {self.column}: {len(found)} {name} for "
+                    f"{len(self.reps)} repetitions"
+                )
+
+
+_INTEGERS = ("values", "n", "k", "seed", "failures", "skipped")
+_NUMBERS = ("epsilon", "delta", "prior", "published_50", "published_95", "best_error")
+_INTEGER_LISTS = ("reps", "successes", "unconverged")
+_NUMBER_LISTS = ("best", "exact")
+
+
+def outcomes_csv(found: Iterable[Outcomes]) -> str:
+    """A line each; lists are separated by blanks, their numbers kept to a hundredth."""
+    out = io.StringIO(newline="")
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(each.name for each in fields(Outcomes))
+    writer.writerows([_written(value) for value in astuple(each)] for each in found)
+    return out.getvalue()
+
+
+def read_outcomes(text: str) -> list[Outcomes]:
+    """The inverse of ``outcomes_csv``, but for the rounding."""
+    reader = csv.DictReader(io.StringIO(text, newline=""))
+    names = [each.name for each in fields(Outcomes)]
+    if reader.fieldnames != names:
+        raise ResultError(f"a file of outcomes has the columns {', '.join(names)}")
+    try:
+        return [Outcomes(**{name: _read(name, line[name]) for name in names}) for line in reader]
+    except (TypeError, ValueError) as error:
+        raise ResultError(f"line {reader.line_num} does not hold outcomes: {error}") from None
+
+
+def _written(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, tuple):
+        return " ".join(f"{each:.2f}" if isinstance(each, float) else str(each) for each in value)
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _read(name: str, text: str) -> Any:
+    if name in _INTEGERS:
+        return int(text)
+    if name in _NUMBERS:
+        return float(text) if text else None
+    if name in _INTEGER_LISTS:
+        return tuple(int(each) for each in text.split())
+    if name in _NUMBER_LISTS:
+        return tuple(float(each) for each in text.split())
+    return text

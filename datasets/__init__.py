@@ -6,7 +6,7 @@ if __name__ != "reconbench.datasets":
 from reconbench.datasets.baynet import BayNet
 from reconbench.datasets.bif import load_prior, save_prior
 from reconbench.datasets.domain import Attribute, Domain, DomainError
-from reconbench.datasets.prior import Prior
+from reconbench.datasets.prior import Prior, draw_targets
 from reconbench.datasets.table import Table
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "DomainError",
     "Prior",
     "Table",
+    "draw_targets",
     "load_prior",
     "save_prior",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -136,6 +136,38 @@ class BayNet:
         self._refuse_impossible(np.isnan(result.reshape(len(known), -1)[:, 0]))
         return result
 
+    def draw(
+        self, known: Table, targets: Sequence[str], count: int, rng: np.random.Generator
+    ) -> Codes:
+        """``count`` joint values of the targets for every record, from P(targets | known).
+
+        Shape (count, n, targets). Columns are summed out one by one and drawn in reverse, also
+        those nobody asked for, which keeps the factors small; the inference is done once a record,
+        however many draws are taken.
+        """
+        evidence, wanted = self._split(known, targets)
+        drawn_too = self._with_ancestors([*evidence, *wanted]) - set(evidence)
+        plan, order, cells = self._traced_plan(evidence, tuple(sorted(drawn_too)))
+
+        def solve(part: dict[int, Codes], size: int) -> tuple[Codes, ...]:
+            batch = plan.start(part, size)
+            traces = [(variable, *batch.draw_out(variable)) for variable in order]
+            drawn = np.empty((size, count, len(wanted)), dtype=np.int64)
+            step = max(1, CHUNK_CELLS // (size * max(self.domain.sizes[v] for v in wanted)))
+            for start in range(0, count, step):
+                some = min(step, count - start)
+                chosen: dict[int, Codes] = {}
+                for variable, scope, below in reversed(traces):
+                    own = np.arange(size) if below.shape[0] == size else np.zeros(size, np.int64)
+                    rows = np.broadcast_to(own[:, None], (size, some))
+                    chances = below[(rows, *(chosen[v] for v in scope))]
+                    chosen[variable] = (chances[..., :-1] <= rng.random((size, some, 1))).sum(-1)
+                drawn[:, start : start + some] = np.stack([chosen[v] for v in wanted], axis=-1)
+            return (drawn,)
+
+        (result,) = _in_chunks(solve, evidence, len(known), cells)
+        return result.transpose(1, 0, 2)
+
     def log_evidence(self, known: Table) -> Floats:
         """log P(known) of every record."""
         evidence, _ = self._split(known, ())
@@ -156,11 +188,7 @@ class BayNet:
     def map(self, known: Table, targets: Sequence[str]) -> tuple[Table, Floats]:
         """The likeliest joint value of the targets of every record, and its probability."""
         evidence, wanted = self._split(known, targets)
-        plan = self._plan(evidence, wanted, evidence_only=True)
-        scopes = [scope for scope, _ in plan.tables]
-        last = elimination_order(plan.leftover(scopes), wanted, self.domain.sizes)
-        cells = max(plan.cells, largest_clique(plan.leftover(scopes), last, self.domain.sizes, ()))
-        _refuse_large(cells)
+        plan, last, cells = self._traced_plan(evidence, wanted)
 
         def solve(part: dict[int, Codes], size: int) -> tuple[Floats | Codes, ...]:
             batch = plan.start(part, size)
@@ -203,13 +231,7 @@ class BayNet:
         A column that is neither asked for nor an ancestor of what is sums to one and is left out;
         so is, for conditionals, a CPT all of whose columns are known.
         """
-        needed: set[int] = set()
-        stack = [*evidence, *wanted]
-        while stack:
-            v = stack.pop()
-            if v not in needed:
-                needed.add(v)
-                stack.extend(self.parents[v])
+        needed = self._with_ancestors([*evidence, *wanted])
         tables = [
             (self._scopes[v], self.cpts[v])
             for v in sorted(needed)
@@ -222,6 +244,27 @@ class BayNet:
         plan = _Plan(tables, order, set(evidence), largest_clique(free, order, sizes, keep))
         _refuse_large(plan.cells)
         return plan
+
+    def _with_ancestors(self, columns: Iterable[int]) -> set[int]:
+        found: set[int] = set()
+        stack = list(columns)
+        while stack:
+            v = stack.pop()
+            if v not in found:
+                found.add(v)
+                stack.extend(self.parents[v])
+        return found
+
+    def _traced_plan(
+        self, evidence: dict[int, Codes], wanted: tuple[int, ...]
+    ) -> tuple[_Plan, list[int], int]:
+        """A plan that leaves the wanted columns, their own order after it, and the cells needed."""
+        plan = self._plan(evidence, wanted, evidence_only=True)
+        left = plan.leftover([scope for scope, _ in plan.tables])
+        last = elimination_order(left, wanted, self.domain.sizes)
+        cells = max(plan.cells, largest_clique(left, last, self.domain.sizes, ()))
+        _refuse_large(cells)
+        return plan, last, cells
 
     def _refuse_impossible(self, impossible: npt.NDArray[np.bool_]) -> None:
         if impossible.any():

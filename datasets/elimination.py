@@ -96,6 +96,14 @@ class Elimination:
         self.factors.append(Factor(scope, self._scaled(values.max(axis=-1))))
         return scope, values.argmax(axis=-1)
 
+    def draw_out(self, variable: int) -> tuple[tuple[int, ...], Floats]:
+        """Eliminate by sum; returns the scope and the cumulative chances of the variable over it."""
+        scope, values = self._take(variable)
+        below = values.cumsum(axis=-1)
+        total = below[..., -1]
+        self.factors.append(Factor(scope, self._scaled(total)))
+        return scope, below / np.where(total > 0, total, 1.0)[..., None]
+
     def joint(self, scope: Sequence[int]) -> Floats:
         """The product of all that is left, over ``scope``, up to ``log_scale``."""
         return self._product(self.factors, scope)

@@ -45,3 +45,21 @@ class Prior(Protocol):
     def map(self, known: Table, targets: Sequence[str]) -> tuple[Table, Floats]:
         """The likeliest joint value of the targets given what is known, and its probability."""
         ...
+
+
+def draw_targets(
+    prior: Prior, known: Table, targets: Sequence[str], count: int, rng: np.random.Generator
+) -> npt.NDArray[np.int64]:
+    """``count`` draws from P(targets | known) for every record: (count, n, targets).
+
+    A prior with a ``draw`` method of its own is asked; otherwise column after column is drawn.
+    """
+    own = getattr(prior, "draw", None)
+    if callable(own):
+        return np.asarray(own(known, targets, count, rng), dtype=np.int64)
+    seen = Table(known.domain, np.tile(known.codes, (count, 1)))
+    for target in targets:
+        below = prior.conditional(seen, [target]).cumsum(axis=1)
+        pick = (below[:, :-1] <= below[:, -1:] * rng.random((len(seen), 1))).sum(axis=1)
+        seen = seen.join(Table(prior.domain.project([target]), pick[:, None]))
+    return seen.project(targets).codes.astype(np.int64).reshape(count, len(known), len(targets))

@@ -82,6 +82,16 @@ COLUMNS: Mapping[str, str] = {
     "success_high": "upper end of the 95 % interval of that mean",
     "baseline": "records the best guess from the prior alone got on the same tables, mean",
     "baseline_expected": "records the best guess from the prior alone gets in expectation",
+    "best_possible": (
+        "records the Bayes-optimal attack of this adversary expects to reconstruct from these very "
+        "releases, mean over repetitions; empty if the attack that computes it (posterior, for the "
+        "informed adversary informed) did not play"
+    ),
+    "best_possible_se": "Monte Carlo standard error of best_possible, for these very releases",
+    "best_possible_converged": (
+        "True if the computation of best_possible passed its own checks in every repetition; if "
+        "False it is not to be trusted"
+    ),
     **_CEILINGS,
     "above_ceiling": (
         "share of repetitions that passed the 95 % ceiling of Theorem 3.5: at most 0.05 in the "
@@ -101,10 +111,12 @@ TEXT = frozenset(
         "adversary",
         "attack",
         "attack_options",
+        "best_possible_converged",
         "error",
     }
 )
 _COUNTS = ("success", "baseline", "ceiling_")
+_RECORDS = frozenset({"best_possible"})
 
 
 def present(summaries: Sequence[Summary]) -> list[str]:
@@ -139,8 +151,11 @@ def shown(name: str, value: Value) -> str:
     """A value as a person reads it: counts of records to a tenth, other numbers to 3 digits."""
     if value is None:
         return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     if isinstance(value, float):
-        return f"{value:.1f}" if name.startswith(_COUNTS) else f"{value:.3g}"
+        counted = name.startswith(_COUNTS) or name in _RECORDS
+        return f"{value:.1f}" if counted else f"{value:.3g}"
     return str(value)
 
 

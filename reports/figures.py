@@ -78,17 +78,27 @@ class Rule:
 
 
 @dataclass(frozen=True)
+class Flag:
+    """The best possible expectation in this game; ``sure`` unless its computation has doubts."""
+
+    x: float
+    sure: bool
+    title: str
+
+
+@dataclass(frozen=True)
 class Line:
     """One game: the prior, the attacks and the ceilings for one choice of target columns.
 
-    ``most`` is the tightest ceiling on the expected success, ``published`` Theorem 3.5 at 95 %
-    where the band has tighter bounds to compare it with.
+    ``best`` is what the Bayes-optimal attack expects, ``most`` the tightest ceiling on the expected
+    success, ``published`` Theorem 3.5 at 95 % where the band has tighter bounds to compare it with.
     """
 
     label: str
     height: int
     prior: float
     prior_title: str
+    best: Flag | None
     band: Band | None
     most: Rule | None
     published: Rule | None
@@ -96,7 +106,7 @@ class Line:
 
     @property
     def description(self) -> str:
-        ceilings = (each for each in (self.most, self.band, self.published) if each)
+        ceilings = (each for each in (self.best, self.most, self.band, self.published) if each)
         parts = (*self.marks, *ceilings)
         return "; ".join([self.prior_title, *(each.title for each in parts)])
 
@@ -127,7 +137,8 @@ class Tick:
 class Figure:
     """All games that differ only in their target columns.
 
-    ``apart`` are the details that tell it from the other figures of its data set and ε.
+    ``apart`` are the details that tell it from the other figures of its data set and ε, ``unsure``
+    the number of lines whose best possible expectation is not to be trusted.
     """
 
     dataset: str
@@ -138,6 +149,8 @@ class Figure:
     lines: tuple[Line, ...]
     averages: tuple[Average, ...]
     prior_average: str
+    best_average: Mean | None
+    unsure: int
     most_average: Mean | None
     band_average: Mean | None
     published_average: Mean | None
@@ -186,6 +199,8 @@ def _figure(rows: Sequence[Summary], looks: Mapping[str, Look]) -> Figure:
         lines=tuple(_line(attacks, here) for attacks in games.values()),
         averages=tuple(_average(look, rows, len(games)) for look in here),
         prior_average=f"{fmean(row.baseline_expected for row in fullest):.1f}",
+        best_average=_mean((row.best_possible for row in fullest), len(games)),
+        unsure=sum(row.best_possible_converged is False for row in fullest),
         most_average=_mean(map(_most, fullest), len(games)),
         band_average=_mean(tops, len(games)),
         published_average=_mean(map(_published, fullest), len(games)),
@@ -215,6 +230,7 @@ def _line(rows: Sequence[Summary], looks: Sequence[Look]) -> Line:
         height=2 * MARGIN + LANE * len(rows),
         prior=_place(full.baseline_expected, full.n),
         prior_title=f"{full.baseline_expected:.1f} of {full.n} expected from the prior alone",
+        best=_best(full),
         band=_band(full),
         most=_rule(_most(full), full.n, "the most that any attack gets on average"),
         published=_rule(_published(full), full.n, "published 95 % ceiling, Theorem 3.5"),
@@ -234,6 +250,15 @@ def _mark(row: Summary, look: Look, lane: int) -> Mark:
         title += f", 95 % interval {row.success_low:.1f} to {row.success_high:.1f}"
     place = _place(row.success, row.n)
     return Mark(look, y, place, low, high, f"{row.success:.1f}", f"{title}, by {look.label}")
+
+
+def _best(row: Summary) -> Flag | None:
+    if row.best_possible is None:
+        return None
+    sure = row.best_possible_converged is not False
+    title = f"{row.best_possible:.1f} of {row.n}: best possible in this game, in expectation"
+    note = "" if sure else " (not converged, not to be trusted)"
+    return Flag(_place(row.best_possible, row.n), sure, f"{title}{note}")
 
 
 def _band(row: Summary) -> Band | None:

@@ -28,6 +28,8 @@ _FIRST = (
     "attack",
     "success",
     "baseline_expected",
+    "best_possible",
+    "best_possible_converged",
     "ceiling_prior-exact",
     "ceiling_fdp-recursion_0.95",
     "ceiling_profile_0.95",

@@ -48,11 +48,13 @@ def make_view(toy_net: BayNet) -> Callable[..., tuple[AttackerView, Table]]:
         k: int = 3,
         seed: int = 0,
         metric: Metric | None = None,
+        left_out: tuple[str, ...] = (),
     ) -> tuple[AttackerView, Table]:
         rng = np.random.default_rng(seed)
         table = toy_net.sample(n, rng)
-        mechanism = GaussianMarginals.for_budget(toy_net.domain, targets, epsilon, 1e-5, k=k)
-        known = table.project([name for name in toy_net.domain.names if name not in targets])
+        table = table.project([name for name in toy_net.domain.names if name not in left_out])
+        mechanism = GaussianMarginals.for_budget(table.domain, targets, epsilon, 1e-5, k=k)
+        known = table.project([name for name in table.domain.names if name not in targets])
         view = AttackerView(
             mechanism.release(table, rng),
             mechanism,

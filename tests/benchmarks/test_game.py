@@ -11,6 +11,7 @@ import pytest
 from reconbench.attacks import AttackError
 from reconbench.benchmarks.bounding import with_corollary
 from reconbench.benchmarks.game import (
+    Adversary,
     AttackSpec,
     Game,
     GameError,
@@ -169,6 +170,27 @@ class Scores:
     name = "scores"
     def reconstruct(self, view, rng):
         return view.reconstruction(np.zeros(view.n, dtype=int), scores=[np.nan] * view.n)
+class Info:
+    name = "info"
+    def reconstruct(self, view, rng):
+        return view.reconstruction(np.zeros(view.n, dtype=int), info={"why": "because"})
+class SkipRaises(Info):
+    name = "skip-raises"
+    def skip(self, view):
+        raise OSError("asleep")
+class Unbuilt:
+    name = "unbuilt"
+    def __init__(self):
+        raise KeyError("parts")
+    def reconstruct(self, view, rng): ...
+class Quits:
+    name = "quits"
+    def reconstruct(self, view, rng):
+        raise SystemExit(3)
+class Hungry:
+    name = "hungry"
+    def reconstruct(self, view, rng):
+        raise MemoryError
 class Nameless:
     def reconstruct(self, view, rng):
         return None
@@ -189,6 +211,11 @@ class Shy:
         ("Nothing", "must return a Reconstruction, got NoneType"),
         ("Raises", "attack 'raises' failed: KeyError: 'of my own'"),
         ("Scores", "scores must be 100 finite numbers"),
+        ("Info", "attack 'info' failed: info must map names to numbers"),
+        ("SkipRaises", "attack 'skip-raises' failed: OSError: asleep"),
+        ("Unbuilt", "cannot be built: KeyError: 'parts'"),
+        ("Quits", "attack 'quits' failed: SystemExit: 3"),
+        ("Hungry", "attack 'hungry' ran out of memory"),
         ("Nameless", "needs a class attribute `name`"),
         ("Absent", "has no class 'Absent'"),
     ],
@@ -209,7 +236,7 @@ def test_plugins_that_do_not_import(tmp_path: Path) -> None:
         AttackSpec(f"{tmp_path}/none.py:X").build()
     with pytest.raises(
         ValueError,
-        match=r"unknown attack 'magic'; available: informed, posterior, prior, random, rap",
+        match=r"unknown attack 'magic'; available: .*informed, .*posterior, prior, random, rap",
     ):
         AttackSpec("magic").build()
     with pytest.raises(ValueError, match=r"cannot be built.*its options: steps"):
@@ -228,6 +255,26 @@ def test_failures_and_skips_become_rows(tmp_path: Path) -> None:
     summaries = summarise(found)
     assert [s.attack for s in summaries] == ["prior", "raises", "shy"]
     assert summaries[1].failures == 1 and summaries[1].success is None
+
+
+def test_the_best_possible_success_reaches_the_row(tmp_path: Path) -> None:
+    """Over the records that the informed adversary attacks one by one, errors add in squares."""
+    path = tmp_path / "sure.py"
+    path.write_text(
+        "from reconbench.attacks import BestPossible\n"
+        "class Sure:\n"
+        "    name = 'sure'\n"
+        "    def reconstruct(self, view, rng):\n"
+        "        best = BestPossible(0.5 * view.n, error=0.1)\n"
+        "        return view.reconstruction([0] * view.n, best_possible=best)\n"
+    )
+    for adversary, expected, error in (("realistic", 2.0, 0.1), ("informed", 2.0, 0.2)):
+        game = replace(SEX, n=4, adversary=Adversary(adversary))
+        row = play(Round.of(game), AttackSpec(f"{path}:Sure"))
+        assert row.best_possible == expected and row.best_possible_converged is True
+        assert row.best_possible_se == pytest.approx(error)
+    (silent,) = rows(SEX, "prior", 1)
+    assert silent.best_possible is None and silent.best_possible_converged is None
 
 
 def test_rows_from_outside_are_checked() -> None:

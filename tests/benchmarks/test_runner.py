@@ -14,7 +14,7 @@ import pytest
 
 from reconbench.benchmarks.game import AttackSpec, Game
 from reconbench.benchmarks.results import Result, Status
-from reconbench.benchmarks.runner import RunError, Unit, play_units, run
+from reconbench.benchmarks.runner import Unit, play_units, run
 from reconbench.benchmarks.store import FILE_NAME, Store, StoreError, row_key
 from reconbench.benchmarks.suite import SuiteError, find_suite, read_suite, shipped
 
@@ -110,7 +110,7 @@ def test_rows_changed_by_hand_are_refused(tmp_path: Path) -> None:
 
 
 def test_every_result_is_stored_as_it_comes(tmp_path: Path) -> None:
-    """A run that dies after its first unit keeps that unit."""
+    """A run that dies after its second row keeps both."""
     with Store(tmp_path) as store, pytest.raises(KeyboardInterrupt):
 
         def stop(done: int, row: Result) -> None:
@@ -120,21 +120,6 @@ def test_every_result_is_stored_as_it_comes(tmp_path: Path) -> None:
         run(units(3), store, progress=stop)
     with sqlite3.connect(tmp_path / FILE_NAME) as connection:
         assert connection.execute("SELECT count(*) FROM results").fetchone() == (2,)
-
-
-def test_a_dead_worker_is_one_clear_line(tmp_path: Path) -> None:
-    plugin = tmp_path / "dies.py"
-    plugin.write_text(
-        "import os\n"
-        "class Dies:\n"
-        "    name = 'dies'\n"
-        "    def reconstruct(self, view, rng):\n"
-        "        os._exit(9)\n"
-    )
-    deadly = (AttackSpec(f"{plugin}:Dies"),)
-    doomed = [Unit(unit.game, deadly) for unit in units(2)]
-    with Store(tmp_path / "out") as store, pytest.raises(RunError, match="a worker process died"):
-        run(doomed, store, jobs=2)
 
 
 @pytest.mark.slow
@@ -177,8 +162,10 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path: Path) -> None:
 
 
 def test_play_units_keeps_places() -> None:
-    found = dict(play_units(units(3), jobs=1))
-    assert sorted(found) == [0, 1, 2] and all(row.rep == i for i in found for row in found[i])
+    found = {(place, attack): row for place, attack, row in play_units(units(3), jobs=1)}
+    assert sorted(found) == [(place, attack) for place in range(3) for attack in range(2)]
+    for (place, attack), row in found.items():
+        assert row.rep == place and row.attack == ATTACKS[attack].spec
 
 
 def test_shipped_suites() -> None:
@@ -233,9 +220,7 @@ def test_bad_suites(tmp_path: Path, old: str, new: str, message: str) -> None:
 
 
 def test_unknown_suites(tmp_path: Path) -> None:
-    with pytest.raises(
-        SuiteError, match="unknown suite 'nope'; available: quick, smoke, tightness"
-    ):
+    with pytest.raises(SuiteError, match=r"unknown suite 'nope'; available: .*quick, smoke"):
         find_suite("nope")
     with pytest.raises(SuiteError, match="cannot read suite"):
         find_suite(str(tmp_path / "none.toml"))

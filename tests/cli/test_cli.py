@@ -106,6 +106,8 @@ PLUGIN_WITH_WRONG_SHAPE = (
         (("--option", "spam=1"), "its options: steps"),
         (("--metric", "l9"), "unknown metric"),
         (("--mechanism", "magic"), "unknown mechanism"),
+        (("--memory-limit", "0.1"), "memory limit must be at least 1 GiB"),
+        (("--timeout", "inf"), "timeout must be a positive number of seconds, or 0 for none"),
     ],
 )  # fmt: skip
 def test_bad_input_is_one_line_and_exit_code_2(
@@ -152,15 +154,37 @@ def test_run_writes_the_leaderboard_and_resumes(reconbench: Run, tmp_path: Path)
     assert (tmp_path / "out" / "leaderboard.csv").read_text() == csv_text
 
 
+PLUGIN_THAT_EXITS = (
+    "import os\n"
+    "class Exits:\n"
+    "    name = 'exits'\n"
+    "    def reconstruct(self, view, rng):\n"
+    "        print('last words')\n"
+    "        os._exit(3)\n"
+)
+
+
 def test_failed_attacks_do_not_stop_a_run(reconbench: Run, tmp_path: Path) -> None:
     (tmp_path / "shape.py").write_text(PLUGIN_WITH_WRONG_SHAPE)
-    done = reconbench(
-        "run", "smoke", "--out", "out", "--reps", "1", "--attack", "shape.py:Bad", cwd=tmp_path
-    )
+    (tmp_path / "exits.py").write_text(PLUGIN_THAT_EXITS)
+    command = ("run", "smoke", "--out", "out", "--reps", "1", "--jobs", "1")
+    plugins = ("--attack", "exits.py:Exits", "--attack", "shape.py:Bad")
+    done = reconbench(*command, *plugins, cwd=tmp_path)
     assert done.returncode == 0
-    assert "2 rows failed" in done.stderr
+    assert "4 rows failed; the first: attack 'exits' killed its worker process (exit code 3)" in (
+        done.stderr
+    )
     html = (tmp_path / "out" / "leaderboard.html").read_text()
-    assert "guesses must have shape" in html
+    assert "guesses must have shape" in html and "exit code 3" in html
+    rows = list(csv.DictReader((tmp_path / "out" / "leaderboard.csv").read_text().splitlines()))
+    assert len(rows) == 8 and sum(row["attack"] in ("prior", "rap") for row in rows) == 4
+
+
+def test_a_game_whose_attack_dies_is_one_line(reconbench: Run, tmp_path: Path) -> None:
+    (tmp_path / "exits.py").write_text(PLUGIN_THAT_EXITS)
+    done = reconbench(*GAME, "--reps", "1", "--attack", "exits.py:Exits", cwd=tmp_path)
+    assert done.returncode == 2 and done.stdout == ""
+    assert done.stderr == "error: attack 'exits' killed its worker process (exit code 3)\n"
 
 
 @pytest.mark.parametrize("what", ["attacks", "mechanisms", "datasets", "bounds", "suites"])

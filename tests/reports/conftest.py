@@ -1,12 +1,15 @@
-"""Summaries for the tests of the reports: one of an attack that finished, one that failed."""
+"""Summaries and outcomes for the tests of the reports."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
-from reconbench.benchmarks.summary import Summary
+from reconbench.benchmarks.summary import Outcomes, Summary
+
+Make = Callable[..., Outcomes]
 
 
 @pytest.fixture
@@ -73,3 +76,36 @@ def failed(summary: Summary) -> Summary:
         above_ceiling=None,
         seconds=None,
     )
+
+
+@pytest.fixture
+def make() -> Make:
+    """Outcomes from the successes alone, with whatever else is given."""
+
+    def made(attack: str, successes: tuple[int, ...], **more: object) -> Outcomes:
+        given: dict[str, object] = {
+            "dataset": "acs",
+            "column": "SEX",
+            "values": 2,
+            "n": 100,
+            "k": 3,
+            "epsilon": 1.0,
+            "delta": 1e-5,
+            "mechanism": "gaussian-marginals",
+            "metric": "exact",
+            "adversary": "realistic",
+            "seed": 0,
+            "failures": 0,
+            "skipped": 0,
+            "prior": 50.0,
+            "published_50": 80.0,
+            "published_95": 86.0,
+            "best_error": None,
+            "reps": tuple(range(len(successes))),
+            "best": (),
+            "unconverged": (),
+            "exact": (),
+        }
+        return Outcomes(attack=attack, successes=successes, **{**given, **more})  # type: ignore[arg-type]
+
+    return made

@@ -164,6 +164,27 @@ def test_averages_of_ceilings_say_over_how_many_lines(bounded: Summary, failed: 
     assert lost.most_average is lost.band_average is lost.published_average is None
 
 
+def test_the_best_possible_is_a_flag(bounded: Summary) -> None:
+    row = replace(bounded, best_possible=55.25, best_possible_se=0.1, best_possible_converged=True)
+    (figure,) = figures([row])
+    (line,) = figure.lines
+    assert line.best is not None
+    assert (line.best.x, line.best.sure) == (55.25, True)
+    assert line.best.title == "55.2 of 100: best possible in this game, in expectation"
+    assert line.best.title in line.description
+    assert (figure.best_average, figure.unsure) == (Mean("55.2", ""), 0)
+
+
+def test_a_best_possible_that_did_not_converge_is_told(bounded: Summary) -> None:
+    row = replace(bounded, best_possible=55.25, best_possible_converged=False)
+    (figure,) = figures([row, replace(bounded, targets=("SEX",))])
+    assert figure.lines[0].best is not None
+    assert not figure.lines[0].best.sure
+    assert "not converged, not to be trusted" in figure.lines[0].description
+    assert figure.lines[1].best is None
+    assert (figure.best_average, figure.unsure) == (Mean("55.2", "over 1 of 2"), 1)
+
+
 @pytest.mark.parametrize(
     ("n", "labels"),
     [

@@ -87,6 +87,17 @@ def test_numbers_survive_the_round_trip(summary: Summary) -> None:
     assert json.loads(row["attack_options"]) == {"steps": 5}
 
 
+def test_the_best_possible_has_three_columns(summary: Summary) -> None:
+    best = replace(
+        summary, best_possible=51.25, best_possible_se=0.01, best_possible_converged=False
+    )
+    names = ("best_possible", "best_possible_se", "best_possible_converged")
+    (row,) = read(leaderboard_csv([best]))
+    assert [row[name] for name in names] == ["51.25", "0.01", "False"]
+    (none,) = read(leaderboard_csv([summary]))
+    assert [none[name] for name in names] == ["", "", ""]
+
+
 def test_rows_go_by_dataset_column_epsilon_and_falling_success(summary: Summary) -> None:
     rows = [
         replace(summary, dataset=dataset, targets=(column,), epsilon=epsilon, attack=attack)

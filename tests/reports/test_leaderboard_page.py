@@ -85,6 +85,31 @@ def test_the_page_shows_and_explains_the_ceilings_that_rows_have(
     assert re.search(r"published 95 % ceiling \(Theorem 3\.5\)\s+87\.0", texts)
 
 
+@pytest.mark.parametrize("converged", [True, False])
+def test_the_page_shows_the_best_possible_and_whether_to_trust_it(
+    bounded: Summary, converged: bool
+) -> None:
+    row = replace(
+        bounded, best_possible=55.5, best_possible_se=0.1, best_possible_converged=converged
+    )
+    found = page(row, replace(row, attack="prior"))
+    texts = " ".join(found.texts)
+    assert re.search(r"best possible in this game, expected\s+55\.5", texts)
+    assert "The flag" in found.texts
+    assert {"best_possible", "best_possible_converged"} <= set(found.texts)
+    assert any("best possible in this game" in label for label in found.values("aria-label"))
+    classes = set(found.values("class"))
+    assert ({"best", "pennant"} if converged else {"best unsure", "pennant unsure"}) <= classes
+    assert ("not converged on 1 of 1" in texts) is not converged
+    assert ("yes" if converged else "no") in found.texts
+
+
+def test_without_a_best_possible_there_is_no_flag(bounded: Summary) -> None:
+    found = page(bounded)
+    assert not {"best", "best unsure"} & set(found.values("class"))
+    assert "The flag" not in found.texts
+
+
 def test_every_bound_is_explained(bounded: Summary) -> None:
     texts = page(bounded).texts
     assert {*TAILS, *MEANS} <= set(texts)

@@ -18,12 +18,15 @@ TEMPLATES = files("reconbench.benchmarks") / "templates"
 
 CHECK_HELP = """Check that an attack keeps the contract, by playing it.
 
-Valid guesses, the same guesses for the same seed, nothing used beyond the view, no gain without a
-release, no more success than the ceilings allow. Exit code 1 when a check fails.
+Valid guesses, the same guesses for the same seed and, with reconstruct_many, for several games at
+once; nothing used beyond the view, no gain without a release, no more success than the ceilings
+allow. An attack that hangs or takes its process down is reported as such. Exit code 1 when a check
+fails.
 
 \b
 Examples:
   reconbench check-attack my_attack.py:MyAttack
+  reconbench check-attack my_attack.py:MyAttack --timeout 300
   reconbench check-attack rap --json
 """
 
@@ -38,11 +41,16 @@ Example:
 
 def check_attack(
     attack: Annotated[str, typer.Argument(help="A name or file.py:Class.")],
+    timeout: Annotated[
+        float, typer.Option(min=0.0, help="Seconds for one answer of the attack; 0 for no limit.")
+    ] = 60.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
 ) -> None:
     from reconbench.benchmarks import conformance, plugins
+    from reconbench.benchmarks.workers import Limits
 
-    found = conformance.check_attack(plugins.absolute(attack))
+    limits = Limits.of(timeout, memory_limit=0)
+    found = conformance.check_attack(plugins.absolute(attack), limits=limits)
     if as_json:
         typer.echo(json.dumps([asdict(check) for check in found], ensure_ascii=False))
     else:

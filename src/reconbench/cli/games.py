@@ -42,11 +42,16 @@ RUN_HELP = """Run a suite and write its leaderboard.
 Finished rows are kept in the output folder and never computed twice, so a run that was stopped
 goes on where it was.
 
+Attacks play in worker processes. One that raises, answers nonsense, takes longer than --timeout,
+asks for more than --memory-limit or takes its process down loses that row only: the row says why,
+all others are played, and the next run tries it again.
+
 \b
 Examples:
   reconbench run quick
   reconbench run quick --reps 20 --jobs 2 --out results/more
   reconbench run quick --attack my_attack.py:MyAttack
+  reconbench run quick --attack my_attack.py:MyAttack --timeout 30 --memory-limit 4
   reconbench run path/to/suite.toml
 """
 
@@ -62,6 +67,16 @@ class Listing(StrEnum):
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 Seed = Annotated[int, typer.Option(help="Same seed, same numbers.")]
 Jobs = Annotated[int, typer.Option(min=1, help="Worker processes; results do not depend on it.")]
+Timeout = Annotated[
+    float,
+    typer.Option(
+        min=0.0, help="Seconds that an attack may take for one repetition; 0 for no limit."
+    ),
+]
+MemoryLimit = Annotated[
+    float,
+    typer.Option(min=0.0, help="GiB that each worker process may use, 1 at least; 0: no limit."),
+]
 
 
 def list_(what: Listing, as_json: Json = False) -> None:
@@ -112,6 +127,8 @@ def game(
     reps: Annotated[int, typer.Option(min=1, help="Repetitions.")] = 5,
     seed: Seed = 0,
     jobs: Jobs = 1,
+    timeout: Timeout = 600.0,
+    memory_limit: MemoryLimit = 0.0,
     as_json: Annotated[
         bool, typer.Option("--json", help="One JSON object a repetition and attack.")
     ] = False,
@@ -119,9 +136,12 @@ def game(
     from reconbench.benchmarks import plugins
     from reconbench.benchmarks.bounding import with_corollary
     from reconbench.benchmarks.game import Adversary, AttackSpec, Game, check
+    from reconbench.benchmarks.pool import Pool
     from reconbench.benchmarks.results import Status
     from reconbench.benchmarks.runner import Unit, play_units
+    from reconbench.benchmarks.workers import Limits
 
+    limits = Limits.of(timeout, memory_limit)
     options = _options(option or [])
     attacks = tuple(AttackSpec(plugins.absolute(spec), options) for spec in attack or ["rap"])
     units = [
@@ -144,18 +164,21 @@ def game(
         )
         for rep in range(reps)
     ]
-    check(units[0].game)
-    for each in attacks:
-        each.build()
-    found: dict[int, list[Result]] = {}
-    with _show.progress("game", len(units), quiet=False) as advance:
-        for index, played in play_units(units, jobs):
-            for row in played:
-                if row.status is Status.FAILED:
-                    raise ValueError(row.error)
-            found[index] = played
+    found: dict[tuple[int, int], Result] = {}
+    with (
+        Pool(min(jobs, reps), limits) as pool,
+        _show.progress("game", reps * len(attacks), quiet=False) as advance,
+    ):
+        pool.warm()
+        check(units[0].game)
+        for each in attacks:
+            each.build()
+        for place, which, row in play_units(units, jobs, pool=pool):
+            if row.status is Status.FAILED:
+                raise ValueError(row.error)
+            found[place, which] = row
             advance()
-    rows = with_corollary([row for index in sorted(found) for row in found[index]])
+    rows = with_corollary([found[key] for key in sorted(found)])
     if as_json:
         for row in rows:
             typer.echo(json.dumps(_printed(row), ensure_ascii=False, allow_nan=False))
@@ -176,35 +199,42 @@ def run(
     jobs: Annotated[
         int | None, typer.Option(min=1, help="Worker processes; default: all cores.")
     ] = None,
+    timeout: Timeout = 600.0,
+    memory_limit: MemoryLimit = 0.0,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="End with one JSON object.")] = False,
 ) -> None:
     from reconbench.benchmarks.game import check, versions
+    from reconbench.benchmarks.pool import Pool
     from reconbench.benchmarks.results import Status
     from reconbench.benchmarks.runner import available_cores
     from reconbench.benchmarks.runner import run as run_units
     from reconbench.benchmarks.store import Store
     from reconbench.benchmarks.suite import find_suite
     from reconbench.benchmarks.summary import summarise
+    from reconbench.benchmarks.workers import Limits
     from reconbench.datasets.files import write_atomic
     from reconbench.reports import leaderboard_csv, leaderboard_html
 
     chosen = find_suite(suite)
     units = chosen.units(seed=seed, repetitions=reps, more_attacks=attack or [])
-    for unit in units:
-        if unit.game.rep == 0:
-            check(unit.game)
-    for spec in units[0].attacks:
-        spec.build()
     folder = out or Path("results") / chosen.name
     total = sum(len(unit.attacks) for unit in units)
-    with (
-        Store(folder) as store,
-        _show.progress(chosen.name, total, quiet=quiet or as_json) as advance,
-    ):
-        rows = run_units(
-            units, store, jobs=jobs or available_cores(), progress=lambda done, _: advance(done)
-        )
+    many = jobs or available_cores()
+    with Pool(many, Limits.of(timeout, memory_limit)) as pool:
+        pool.warm()
+        for unit in units:
+            if unit.game.rep == 0:
+                check(unit.game)
+        for spec in units[0].attacks:
+            spec.build()
+        with (
+            Store(folder) as store,
+            _show.progress(chosen.name, total, quiet=quiet or as_json) as advance,
+        ):
+            rows = run_units(
+                units, store, jobs=many, pool=pool, progress=lambda done, _: advance(done)
+            )
     summaries = summarise(rows)
     facts = {
         "suite": f"{chosen.name}: {chosen.description}",

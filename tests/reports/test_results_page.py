@@ -1,0 +1,209 @@
+"""The results page: what it says follows from its data file, and the committed one is its page."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from dataclasses import replace
+from math import inf
+from pathlib import Path
+
+import pytest
+
+from reconbench.benchmarks.summary import Outcomes, outcomes_csv
+from reconbench.reports import ReportError
+from reconbench.reports.results_page import FIGURE, Results, main, page
+from reconbench.reports.wording import listed, name, number, of, p_is, p_value, percent, signed
+
+Make = Callable[..., Outcomes]
+DOCS = Path(__file__).parents[2] / "docs"
+SVG = "{http://www.w3.org/2000/svg}"
+RUN = "run the suites, then python -m reconbench.benchmarks.gap and reconbench.reports.results_page"
+
+
+def cell(make: Make, **more: object) -> list[Outcomes]:
+    """Eight games: rap 40, posterior 45 (expects 45), informed 55, prior-exact 60."""
+    wobble = (2, -2, 1, -1, 3, -3, 0, 0)
+    return [
+        make("prior", tuple(42 + w for w in wobble), **more),
+        make("rap", tuple(40 + w for w in wobble), **more),
+        make(
+            "posterior",
+            tuple(45 + w for w in wobble),
+            best=(45.0,) * 8,
+            best_error=0.05,
+            exact=(60.0,) * 8,
+            **more,
+        ),
+        make(
+            "informed",
+            tuple(55 + w for w in wobble) * 2,
+            best=tuple(55.0 + w for w in wobble) * 2,
+            exact=(60.0,) * 16,
+            best_error=0.0,
+            **{**more, "adversary": "informed"},
+        ),
+    ]
+
+
+@pytest.fixture
+def found(make: Make) -> list[Outcomes]:
+    noiseless = [
+        make(attack, (100,) * 8, epsilon=inf, best=best, exact=best)
+        for attack, best in (("rap", ()), ("posterior", (100.0,) * 8))
+    ]
+    return [
+        *cell(make),
+        *noiseless,
+        *cell(make, column="AGE|P", values=10, epsilon=10.0),
+    ]
+
+
+def said(found: list[Outcomes]) -> str:
+    """The page on one line, as its sentences run on."""
+    return " ".join(page(Results(tuple(found))).split())
+
+
+def test_the_split_is_stated(found: list[Outcomes]) -> None:
+    text = said(found)
+    assert "**Mostly the bound: 62 % of the gap**" in text
+    assert "over all 2 cells" in text
+    assert "the threat model 25 % and the attack 12 %" in text
+    assert "removes 80 % of what the bound leaves open" in text
+    assert "8 games a cell for each of 3 attacks" in text
+    assert "16 games for the informed optimum" in text
+    assert "no games failed or declined" in text
+    assert "RAP gets less than the best guess from the prior alone in all 2 cells" in text
+
+
+def test_the_verdict_follows_the_data(found: list[Outcomes]) -> None:
+    weak = [
+        replace(each, successes=tuple(1 for _ in each.successes)) if each.attack == "rap" else each
+        for each in found
+    ]
+    assert "**Mostly the attack: 56 % of the gap**" in said(weak)
+    low = [replace(each, published_50=56.0) for each in found]
+    assert "**Mostly the threat model: 62 % of the gap**" in said(low)
+
+
+def test_wins_and_losses_are_counted(found: list[Outcomes]) -> None:
+    text = said(found)
+    assert "significantly behind in none of the 5 comparisons and significantly ahead in" in text
+    assert "ahead in 4 of the 5 comparisons" in text
+    assert "Its mean is nowhere the lower one." in text
+    assert "| 42.0 ▲ | 40.0 ▲ | 45.0 | 45.0 |" in text
+    better = [
+        replace(each, successes=(60,) * 8) if each.attack == "rap" and each.epsilon == 1 else each
+        for each in found
+    ]
+    text = said(better)
+    assert "behind in 1 of the 5 comparisons (acs SEX, ε = 1, against rap)" in text
+    assert "60.0 ▼" in text
+
+
+def test_games_without_noise(found: list[Outcomes]) -> None:
+    text = said(found)
+    assert "reconstructs every record of every game in the only column" in text
+    assert "Means over columns: rap 100.0, posterior 100.0." in text
+    noisy = [each for each in found if each.epsilon < inf]
+    assert "No games without noise are in the data." in said(noisy)
+
+
+def test_calibration_is_judged(found: list[Outcomes]) -> None:
+    assert "posterior, with noise: no sign that an expectation is off" in said(found)
+    off = [
+        replace(each, best=(52.0,) * 8) if each.attack == "posterior" and each.best else each
+        for each in found
+    ]
+    assert "**the expectations do not hold**" in said(off)
+
+
+def test_binary_columns_are_marked(found: list[Outcomes]) -> None:
+    text = said(found)
+    assert "| acs SEX, ε = 1 | **2** | 16 |" in text
+    assert "Binary columns (**2**): optimum − ceiling is −5.00 records" in text
+    assert "above the ceiling by more than 1.96 standard errors in none of the 2 cells" in text
+
+
+def test_a_fallback_is_marked(found: list[Outcomes]) -> None:
+    doubt = [
+        replace(each, unconverged=(3,)) if each.attack == "posterior" else each for each in found
+    ]
+    text = said(doubt)
+    assert "in every game of none of the 2 cells; elsewhere the mean success of `posterior`" in text
+    assert "45.0*" in text
+    assert "45.0 (1 not converged)" in text
+
+
+def test_names_stay_text(make: Make) -> None:
+    bad = "a|b</svg><script>alert(1)</script>"
+    results = Results(tuple(cell(make, column=bad, dataset="`_*")))
+    text = page(results)
+    assert "<script" not in text
+    assert "a&#124;b" in text
+    root = ET.fromstring(results.figure())
+    assert not list(root.iter(f"{SVG}script"))
+
+
+def test_the_figure_has_a_bar_a_cell_and_a_text_for_each(found: list[Outcomes]) -> None:
+    text = Results(tuple(found)).figure()
+    root = ET.fromstring(text)
+    titles = [each.text or "" for each in root.iter(f"{SVG}title")]
+    whole = "acs SEX, ε = 1: prior 50.0, attack 40.0, realistic optimum 45.0, informed optimum 55.0"
+    assert sum(each.startswith(whole) for each in titles) == 1
+    assert sum(each.startswith("acs SEX, ε = 1: threat model +10.0") for each in titles) == 1
+    (desc,) = [each.text or "" for each in root.iter(f"{SVG}desc")]
+    assert whole in desc
+    assert set(root.attrib["aria-labelledby"].split()) <= {each.get("id") for each in root}
+    assert re.findall(r"\w+://[^\"]*", text) == ["http://www.w3.org/2000/svg"]
+    right = float(root.attrib["width"])
+    bars = [each for each in root.iter(f"{SVG}rect") if each.find(f"{SVG}title") is not None]
+    assert len(bars) == 8
+    assert all(float(b.attrib["x"]) + float(b.attrib["width"]) <= right for b in bars)
+
+
+def test_other_data_is_refused(found: list[Outcomes], make: Make) -> None:
+    with pytest.raises(ReportError, match="run the suites attacks and optimum"):
+        Results((make("rap", (1, 2)),))
+    with pytest.raises(ReportError, match="one n, k"):
+        Results((*found, make("rap", (1, 2), n=50)))
+
+
+def test_the_command_writes_page_and_figure(
+    tmp_path: Path, found: list[Outcomes], capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = tmp_path / "results.csv"
+    data.write_text(outcomes_csv(found), encoding="utf-8")
+    assert main([str(data), "--out", str(tmp_path / "docs")]) == 0
+    written = sorted(each.name for each in (tmp_path / "docs").rglob("*") if each.is_file())
+    assert written == ["results-gap.svg", "results.md"]
+    assert (tmp_path / "docs" / "results.md").read_text() == page(Results(tuple(found)))
+    assert main([str(tmp_path / "none.csv"), "--out", str(tmp_path)]) == 1
+    assert capsys.readouterr().err.startswith("error: ")
+
+
+def test_the_committed_page_is_what_its_data_say() -> None:
+    data = DOCS / "results.csv"
+    assert data.is_file(), f"docs/results.csv is missing: {RUN}"
+    results = Results.read(data.read_text(encoding="utf-8"))
+    assert (DOCS / "results.md").is_file(), f"docs/results.md is missing: {RUN}"
+    assert (DOCS / "results.md").read_text(encoding="utf-8") == page(results), RUN
+    assert (DOCS / FIGURE).read_text(encoding="utf-8") == results.figure(), RUN
+
+
+def test_wording() -> None:
+    assert [of(k, 3, "cells") for k in (0, 1, 3)] == [
+        "none of the 3 cells",
+        "1 of the 3 cells",
+        "all 3 cells",
+    ]
+    assert of(1, 1, "cells") == "the only cell"
+    assert of(0, 0, "cells") == "none (cells: 0)"
+    assert [listed(["a", "b", "c"][:k]) for k in range(4)] == ["", "a", "a and b", "a, b and c"]
+    assert (number(-0.04), number(-1.25), number(None)) == ("0.0", "−1.2", "–")
+    assert (signed(0.04), signed(1.5), signed(-1.5)) == ("0.0", "+1.5", "−1.5")
+    assert (percent(1, 3), percent(1, 0)) == ("33 %", "–")
+    assert [p_value(p) for p in (1e-6, 0.001234, 0.5)] == ["< 0.0001", "0.0012", "0.50"]
+    assert [p_is(p) for p in (1e-6, 0.5)] == ["p\u00a0<\u00a00.0001", "p\u00a0=\u00a00.50"]
+    assert name("a\nb|c<d>") == "a b&#124;c&lt;d&gt;"
