@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -140,11 +141,11 @@ class Domain:
             index[attribute.name] = position
         object.__setattr__(self, "_index", index)
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         return tuple(attribute.name for attribute in self.attributes)
 
-    @property
+    @cached_property
     def sizes(self) -> tuple[int, ...]:
         return tuple(attribute.size for attribute in self.attributes)
 
