@@ -24,8 +24,6 @@ import torch
 
 from reconbench.attacks._api import AttackError, AttackerView, Reconstruction
 from reconbench.attacks.descent import (
-    SMALLEST_PRIOR,
-    Descent,
     Gram,
     Objective,
     Paths,
@@ -35,10 +33,8 @@ from reconbench.attacks.descent import (
     log_prior,
 )
 from reconbench.attacks.marginal_fit import ReleaseParts, shared_parts
-from reconbench.datasets import Prior, Table
+from reconbench.datasets import Table, draw_targets
 from reconbench.mechanisms import ExactMarginals, GaussianMarginals, MarginalsRelease
-
-__all__ = ["SMALLEST_PRIOR", "Descent", "Rap", "draw_hidden"]
 
 Codes = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -102,9 +98,7 @@ class Rap:
     def _imagine(self, view: AttackerView, rng: np.random.Generator) -> Codes:
         """Tables as likely as the real one, for all the attacker knows: (worlds, n, d′)."""
         worlds = self.worlds or ceil(SIMULATED_RECORDS / max(view.n, 100))
-        known = Table(view.known.domain, np.tile(view.known.codes, (worlds, 1)))
-        drawn = draw_hidden(view.prior, known, view.targets, rng)
-        return np.asarray(drawn.codes, dtype=np.int64).reshape(worlds, view.n, -1)
+        return draw_targets(view.prior, view.known, view.targets, worlds, rng)
 
 
 def descend(
@@ -290,18 +284,6 @@ def _simulated(
     return tuple(
         _play(view, Table(hidden, each), rng) for each in (() if truths is None else truths)
     )
-
-
-def draw_hidden(
-    prior: Prior, known: Table, targets: Sequence[str], rng: np.random.Generator
-) -> Table:
-    """Hidden columns drawn from the prior given the known ones, one column after the other."""
-    seen = known
-    for target in targets:
-        chances = prior.conditional(seen, [target]).cumsum(axis=1)
-        pick = (chances / chances[:, -1:] <= rng.random((len(known), 1))).sum(axis=1)
-        seen = seen.join(Table(prior.domain.project([target]), pick[:, None]))
-    return seen.project(targets)
 
 
 def _play(view: AttackerView, hidden: Table, rng: np.random.Generator) -> MarginalsRelease:

@@ -11,7 +11,8 @@ import torch
 from reconbench.attacks import AttackError, AttackerView, WithinL1, rap
 from reconbench.attacks.baselines import PriorGuess, RandomGuess
 from reconbench.attacks.marginal_fit import CellFit, GramFit, KernelFit, MarginalFit, marginal_fit
-from reconbench.attacks.rap import Descent, Rap
+from reconbench.attacks.descent import SMALLEST_PRIOR, Descent
+from reconbench.attacks.rap import Rap
 from reconbench.datasets import Table
 
 MakeView = Callable[..., tuple[AttackerView, Table]]
@@ -110,7 +111,7 @@ def test_descent_is_adam(make_view: MakeView) -> None:
     fit = GramFit.of([view.release], view.known, view.targets)
     prior = torch.from_numpy(view.prior.conditional(view.known, ["c"]))
     path = Descent([prior], 1, 0.05)
-    logits = prior.clamp_min(rap.SMALLEST_PRIOR).log()[None].clone().requires_grad_()
+    logits = prior.clamp_min(SMALLEST_PRIOR).log()[None].clone().requires_grad_()
     adam = torch.optim.Adam([logits], lr=0.05)
     for _ in range(50):
         path.step(fit)
