@@ -10,10 +10,11 @@ OUT ?= results/$(SUITE)
 JOBS ?= $(shell nproc 2>/dev/null || echo 1)
 BENCH_FLAGS := $(if $(REPS),--reps $(REPS)) $(if $(SEED),--seed $(SEED)) $(if $(ATTACK),--attack $(ATTACK))
 
-.PHONY: help setup bench test lint format perf docs clean
+.PHONY: help setup bench results test lint format perf docs clean
 
 help:
 	@echo "make bench   run the $(SUITE) suite (SUITE= REPS= SEED= JOBS= ATTACK= OUT=) and write its leaderboard"
+	@echo "make results play every attack on every column and write docs/results.md (an hour on 2 cores)"
 	@echo "make test    run all tests"
 	@echo "make lint    ruff, ruff format and mypy"
 	@echo "make perf    time the hot paths against their naive twins"
@@ -40,6 +41,12 @@ $(VENV)/.docs: $(VENV)/.core
 
 bench: $(VENV)/.core
 	$(BIN)/reconbench run $(SUITE) --out $(OUT) --jobs $(JOBS) $(BENCH_FLAGS)
+
+results: $(VENV)/.core
+	$(BIN)/reconbench run attacks --out results/attacks --jobs $(JOBS)
+	$(BIN)/reconbench run optimum --out results/optimum --jobs $(JOBS)
+	$(BIN)/python -m reconbench.benchmarks.gap results/attacks results/optimum --out docs/results.csv
+	$(BIN)/python -m reconbench.reports.results_page docs/results.csv --out docs
 
 test: $(VENV)/.dev
 	$(BIN)/pytest -n $(JOBS) --dist worksteal --benchmark-disable

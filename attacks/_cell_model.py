@@ -13,6 +13,7 @@ from reconbench.attacks._posteriors import (
     JointPosteriors,
     Posteriors,
     Watched,
+    by_group,
     groups_of,
 )
 from reconbench.attacks.marginal_fit import shared_parts
@@ -222,9 +223,8 @@ class CellModel:
         groups, count, width = codes.shape
         known = Table(view.known.domain, np.repeat(view.known.codes[member], count, axis=0))
         whole = known.join(Table(view.target_domain, codes.reshape(-1, width)))
-        odds = np.zeros((len(self._odds), groups, count))
-        np.add.at(odds, (slice(None), self._group), self._odds)
-        return Watched(codes, view.prior.log_evidence(whole).reshape(groups, count), odds)
+        log_prior = view.prior.log_evidence(whole).reshape(groups, count)
+        return Watched(codes, log_prior, by_group(self._odds, self._group))
 
     def _cells(self, codes: Codes) -> Codes:
         """The flat cell of every record in every set: (n, sets)."""

@@ -72,7 +72,7 @@ class GramModel:
 
     def log_priors(self, replicas: Codes) -> Floats:
         rows = np.arange(len(self._prior))
-        return self._log_prior[rows, self._x[replicas]].sum(axis=1)
+        return np.asarray(self._log_prior[rows, self._x[replicas]].sum(axis=1))
 
     def forget(self, sweeps: int) -> None:
         self._sums = np.zeros_like(self._chances)

@@ -55,6 +55,13 @@ def groups_of(known: Table) -> Codes:
     return np.asarray(group.ravel(), dtype=np.int64)
 
 
+def by_group(values: Floats, group: Codes) -> Floats:
+    """Sums over the records of each group, along the middle one of three axes."""
+    total = np.zeros((int(group.max()) + 1, len(values), values.shape[2]))
+    np.add.at(total, group, values.transpose(1, 0, 2))
+    return total.transpose(1, 0, 2)
+
+
 @dataclass(frozen=True)
 class ColumnPosteriors:
     """One hidden column: probabilities (chains, n, V)."""
@@ -65,8 +72,7 @@ class ColumnPosteriors:
     @classmethod
     def of(cls, view: AttackerView, sums: Floats) -> ColumnPosteriors:
         group = groups_of(view.known)
-        total = np.zeros((len(sums), int(group.max()) + 1, sums.shape[2]))
-        np.add.at(total, (slice(None), group), sums)
+        total = by_group(sums, group)
         return cls(view, (total / total.sum(axis=2, keepdims=True))[:, group])
 
     @property
@@ -155,7 +161,8 @@ class JointPosteriors:
         ranked = self._ranked(range(self.chains))
         ends = np.append(self._starts[1:], len(ranked))
         wanted = np.minimum(self._starts[:, None] + np.arange(count), ends[:, None] - 1)
-        return self._codes[ranked[wanted]]
+        found: Codes = self._codes[ranked[wanted]]
+        return found
 
     def success(self, chain: int, guess: Codes) -> Floats:
         """``guess`` is the same for records of one group."""

@@ -201,7 +201,7 @@ def play(round_: Round, attack: AttackSpec) -> Result:
         parts = [
             check_reconstruction(view, player.reconstruct(view, rng)) for view in round_.views()
         ]
-    return _scored(round_, row, parts, time.perf_counter() - started)
+    return _scored(round_, row, parts, time.perf_counter() - started, _ours(player))
 
 
 def plays_together(attack: AttackSpec, game: Game) -> bool:
@@ -228,7 +228,7 @@ def play_together(rounds: Sequence[Round], attack: AttackSpec) -> list[Result]:
         found = check_many(views, player.reconstruct_many(views, rngs)) if played else []
     seconds = (time.perf_counter() - started) / max(len(played), 1)
     scored = {
-        place: _scored(rounds[place], rows[place], [part], seconds)
+        place: _scored(rounds[place], rows[place], [part], seconds, _ours(player))
         for place, part in zip(played, found, strict=True)
     }
     return [
@@ -321,7 +321,14 @@ def _attack_stream(round_: Round, attack: str) -> np.random.Generator:
     return round_.game.stream(f"attack {attack}", round_.prior, *axes)
 
 
-def _scored(round_: Round, row: Result, parts: Sequence[Reconstruction], seconds: float) -> Result:
+def _ours(player: Attack) -> bool:
+    """Whether an attack is one of this package: only these are believed on what is possible."""
+    return type(player).__module__.startswith("reconbench.")
+
+
+def _scored(
+    round_: Round, row: Result, parts: Sequence[Reconstruction], seconds: float, believed: bool
+) -> Result:
     guess = Table(round_.truth.domain, np.concatenate([part.guess.codes for part in parts]))
     expected = round_.expected_from_prior(guess)
     row = replace(
@@ -334,7 +341,7 @@ def _scored(round_: Round, row: Result, parts: Sequence[Reconstruction], seconds
         seconds=seconds,
     )
     best = [part.best_possible for part in parts if part.best_possible is not None]
-    if len(best) < len(parts):
+    if not believed or len(best) < len(parts):
         return row
     return replace(
         row,

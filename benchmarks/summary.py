@@ -136,7 +136,8 @@ def pooled(found: Sequence[Optimum]) -> Optimum:
 
 
 def _summary(rows: list[Result], best: Optimum | None) -> Summary:
-    first = rows[0]
+    set_up = [row for row in rows if row.table_hash] or rows
+    first = set_up[0]
     done = [row for row in rows if row.status is Status.OK and row.successes is not None]
     counts = np.array([row.successes for row in done], dtype=np.float64)
     low, high = _interval(counts, first.n)
@@ -164,8 +165,8 @@ def _summary(rows: list[Result], best: Optimum | None) -> Summary:
         success=float(counts.mean()) if done else None,
         success_low=low,
         success_high=high,
-        baseline=_mean(row.baseline_successes for row in rows),
-        baseline_expected=_mean(row.baseline_expected for row in rows),
+        baseline=_mean(row.baseline_successes for row in set_up),
+        baseline_expected=_mean(row.baseline_expected for row in set_up),
         ceilings=_mean_ceilings(done),
         above_ceiling=_share_above(done),
         seconds=_mean(row.seconds for row in done) if done else None,

@@ -97,7 +97,7 @@ class Elimination:
         return scope, values.argmax(axis=-1)
 
     def draw_out(self, variable: int) -> tuple[tuple[int, ...], Floats]:
-        """Eliminate by sum; returns the scope and the cumulative chances of the variable over it."""
+        """Eliminate by sum; returns the scope and the variable's cumulative chances over it."""
         scope, values = self._take(variable)
         below = values.cumsum(axis=-1)
         total = below[..., -1]

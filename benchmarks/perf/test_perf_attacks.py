@@ -10,8 +10,8 @@ import torch
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from reconbench.attacks import AttackerView
-from reconbench.attacks.marginal_fit import DTYPE, MarginalFit, marginal_fit
 from reconbench.attacks.descent import SMALLEST_PRIOR, Descent
+from reconbench.attacks.marginal_fit import DTYPE, MarginalFit, marginal_fit
 from reconbench.benchmarks.game import Game, Round
 from reconbench.mechanisms import MarginalsRelease
 

@@ -10,8 +10,8 @@ import torch
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from reconbench.attacks import AttackerView
-from reconbench.attacks.marginal_fit import DTYPE, marginal_fit
 from reconbench.attacks.descent import Descent
+from reconbench.attacks.marginal_fit import DTYPE, marginal_fit
 from reconbench.attacks.rap import Rap
 from reconbench.attacks.rap_variants import RapConverged
 from reconbench.benchmarks.game import Game, Round

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 import torch
 
-from reconbench.attacks import AttackError, AttackerView, WithinL1, rap
+from reconbench.attacks import AttackError, AttackerView, WithinL1
 from reconbench.attacks.baselines import PriorGuess, RandomGuess
-from reconbench.attacks.marginal_fit import CellFit, GramFit, KernelFit, MarginalFit, marginal_fit
 from reconbench.attacks.descent import SMALLEST_PRIOR, Descent
+from reconbench.attacks.marginal_fit import CellFit, GramFit, KernelFit, MarginalFit, marginal_fit
 from reconbench.attacks.rap import Rap
 from reconbench.datasets import Table
 
