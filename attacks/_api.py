@@ -105,7 +105,12 @@ class AttackerView:
 
 @runtime_checkable
 class Attack(Protocol):
-    """One file, one class. Options are keyword arguments of the constructor, with defaults."""
+    """One file, one class. Options are keyword arguments of the constructor, with defaults.
+
+    Two methods are optional: ``skip(view)`` says why an attack cannot play a game, or None; and
+    ``reconstruct_many(views, rngs)`` plays repetitions of one game at once, with the results that
+    ``reconstruct`` would give one by one.
+    """
 
     name: ClassVar[str]
 

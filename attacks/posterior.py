@@ -35,8 +35,10 @@ Floats = npt.NDArray[np.float64]
 
 # Chains that disagree more than this go on, and are reported as not converged if they may not.
 RHAT_LIMIT = 1.1
-# Looks at a number that a game may take: some 20 seconds.
+# Looks at a number that a game may take: some 10 seconds, and for tables longer than LONG records
+# in proportion more, up to ten times.
 WORK = 2_000_000_000
+LONG = 1_000
 FEWEST_SWEEPS = 20
 
 
@@ -77,7 +79,8 @@ class Posterior:
         true = coldest(release.noise_sd, len(release.domain), release.k)
         most = max(1, model.most_replicas // self.chains)
         levels = noise_levels(true, len(release.workload), most)
-        plan = self._plan(levels, WORK // (model.cost * self.chains))
+        work = WORK * min(max(view.n / LONG, 1), 10)
+        plan = self._plan(levels, int(work / (model.cost * self.chains)))
         traces = self.run(model, plan, rng, exact=release.noise_sd == 0)
         found = model.posteriors()
         converged = traces.rhat <= RHAT_LIMIT and not (release.noise_sd == 0 and traces.misfit > 0)

@@ -257,8 +257,13 @@ def test_failures_and_skips_become_rows(tmp_path: Path) -> None:
     assert summaries[1].failures == 1 and summaries[1].success is None
 
 
-def test_the_best_possible_success_reaches_the_row(tmp_path: Path) -> None:
-    """Over the records that the informed adversary attacks one by one, errors add in squares."""
+def test_the_best_possible_success_reaches_the_row(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Over the records that the informed adversary attacks one by one, errors add in squares.
+
+    A plugin is not believed: only attacks of this package state what is possible.
+    """
     path = tmp_path / "sure.py"
     path.write_text(
         "from reconbench.attacks import BestPossible\n"
@@ -268,6 +273,9 @@ def test_the_best_possible_success_reaches_the_row(tmp_path: Path) -> None:
         "        best = BestPossible(0.5 * view.n, error=0.1)\n"
         "        return view.reconstruction([0] * view.n, best_possible=best)\n"
     )
+    assert play(Round.of(SEX), AttackSpec(f"{path}:Sure")).best_possible is None
+    assert play(Round.of(SEX), AttackSpec("posterior")).best_possible is not None
+    monkeypatch.setattr("reconbench.benchmarks.game._ours", lambda player: True)
     for adversary, expected, error in (("realistic", 2.0, 0.1), ("informed", 2.0, 0.2)):
         game = replace(SEX, n=4, adversary=Adversary(adversary))
         row = play(Round.of(game), AttackSpec(f"{path}:Sure"))

@@ -145,12 +145,12 @@ def test_run_writes_the_leaderboard_and_resumes(reconbench: Run, tmp_path: Path)
     csv_text = (tmp_path / "out" / "leaderboard.csv").read_text()
     rows = list(csv.DictReader(csv_text.splitlines()))
     assert {(row["dataset"], row["attack"]) for row in rows} == {
-        (d, a) for d in ("acs", "fire") for a in ("prior", "rap")
+        (d, a) for d in ("acs", "fire") for a in ("prior", "rap", "posterior")
     }
     html = (tmp_path / "out" / "leaderboard.html").read_text()
     assert "ALS Unit" in html and "http" not in html.replace("http-equiv", "")
     again = reconbench("run", "smoke", "--out", "out", "--reps", "1", "--json", cwd=tmp_path)
-    assert json.loads(again.stdout)["rows"] == 4
+    assert json.loads(again.stdout)["rows"] == 6
     assert (tmp_path / "out" / "leaderboard.csv").read_text() == csv_text
 
 
@@ -177,7 +177,8 @@ def test_failed_attacks_do_not_stop_a_run(reconbench: Run, tmp_path: Path) -> No
     html = (tmp_path / "out" / "leaderboard.html").read_text()
     assert "guesses must have shape" in html and "exit code 3" in html
     rows = list(csv.DictReader((tmp_path / "out" / "leaderboard.csv").read_text().splitlines()))
-    assert len(rows) == 8 and sum(row["attack"] in ("prior", "rap") for row in rows) == 4
+    ours = [row for row in rows if row["attack"] in ("prior", "rap", "posterior")]
+    assert len(rows) == 10 and len(ours) == 6
 
 
 def test_a_game_whose_attack_dies_is_one_line(reconbench: Run, tmp_path: Path) -> None:
