@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from functools import cache, cached_property
 from importlib.metadata import version
@@ -26,7 +26,7 @@ from reconbench.attacks import (
     parse_metric,
     skip_reason,
 )
-from reconbench.benchmarks import bounding, memory, plugins
+from reconbench.benchmarks import bounding, memory, misfit, plugins
 from reconbench.benchmarks.results import Result, Status
 from reconbench.benchmarks.seeds import stream
 from reconbench.bounds import run_tail
@@ -57,7 +57,8 @@ class Game:
 
     The game is played on the known and target columns; other columns of the prior are left out.
     The realistic adversary knows the known columns of every record; the informed one, against
-    whom most bounds are proved, attacks each record knowing all the others in full.
+    whom most bounds are proved, attacks each record knowing all the others in full. Tables are
+    drawn from the prior of the data set; ``attacker_prior`` says which one the attacker believes.
     """
 
     dataset: str
@@ -72,6 +73,7 @@ class Game:
     adversary: Adversary = Adversary.REALISTIC
     seed: int = 0
     rep: int = 0
+    attacker_prior: str = misfit.SAME
 
     def __post_init__(self) -> None:
         if self.n < 1:
@@ -84,6 +86,11 @@ class Game:
             raise GameError("name at least one target column")
         if self.rep < 0:
             raise GameError(f"rep must be 0 or more, got {self.rep}")
+        misfit.check_spec(self.attacker_prior)
+
+    def at(self, rep: int) -> Game:
+        """Another repetition of this game."""
+        return replace(self, rep=rep)
 
     def stream(self, purpose: str, prior: Prior, *names: str) -> np.random.Generator:
         """A random stream named by the given axes of this game, its prior, seed and repetition."""
@@ -125,7 +132,8 @@ class Round:
         table = prior.sample(game.n, game.stream("table", prior, "n")).project(names)
         rng = game.stream("release", prior, *RELEASE_AXES)
         release = mechanism.release(table, rng)
-        view = AttackerView(release, mechanism, table.project(known), game.targets, prior, metric)
+        theirs = misfit.attacker_prior(prior, game.attacker_prior)
+        view = AttackerView(release, mechanism, table.project(known), game.targets, theirs, metric)
         return cls(game, prior, mechanism, table.project(game.targets), view, table.sha256())
 
     @property
@@ -158,6 +166,22 @@ class Round:
     def ceilings(self, expected: Floats) -> dict[str, dict[str, float]]:
         """Every ceiling that one run has, for an attack with the given prior success."""
         return {**self.for_every_attack, **bounding.for_guesses(expected, self.mechanism)}
+
+    @cached_property
+    def corrected(self) -> dict[str, float]:
+        """Ceilings from the attacker's prior and its gap to the data's; none if they are one."""
+        if self.game.attacker_prior == misfit.SAME:
+            return {}
+        both = (self.prior, self.view.prior)
+        found = misfit.corrected(*both, self.metric, self.view.known, self.game.targets)
+        return {} if found is None else misfit.corrected_ceilings(found, self.mechanism)
+
+    def believed(self, guess: Table) -> dict[str, float]:
+        """The success that the attacker's own prior promises; nothing if it is the data's."""
+        if self.game.attacker_prior == misfit.SAME:
+            return {}
+        promised = self.metric.prior_success(self.view.prior, self.view.known, guess)
+        return {"misfit_believed": float(promised.sum())}
 
     @cached_property
     def for_every_attack(self) -> dict[str, dict[str, float]]:
@@ -331,17 +355,20 @@ def _scored(
 ) -> Result:
     guess = Table(round_.truth.domain, np.concatenate([part.guess.codes for part in parts]))
     expected = round_.expected_from_prior(guess)
+    info = _numbers(row.attack, parts[0].info) if len(parts) == 1 else {}
     row = replace(
         row,
         successes=round_.successes(guess),
         expected_from_prior=float(expected.sum()),
         ceilings=round_.ceilings(expected),
         run_tail=run_tail(expected, round_.mechanism.budget).to_json(),
-        info=_numbers(row.attack, parts[0].info) if len(parts) == 1 else {},
+        info=info | round_.believed(guess) | round_.corrected,
         seconds=seconds,
+        **_peak_memory(),
     )
     best = [part.best_possible for part in parts if part.best_possible is not None]
-    if not believed or len(best) < len(parts):
+    # An attacker with another prior is wrong about what is possible.
+    if not believed or round_.game.attacker_prior != misfit.SAME or len(best) < len(parts):
         return row
     return replace(
         row,
@@ -359,6 +386,17 @@ def _numbers(attack: str, info: Mapping[str, float]) -> dict[str, float]:
         except (AttributeError, TypeError, ValueError):
             raise AttackError(f"info must map names to numbers, got {info!r}"[:300]) from None
     return {key: value for key, value in found.items() if not isnan(value)}
+
+
+def _peak_memory() -> dict[str, Any]:
+    """The most memory that this process has held so far, where the system and the row tell."""
+    if "peak_memory_mib" not in {each.name for each in fields(Result)}:
+        return {}
+    try:
+        import resource
+    except ImportError:
+        return {}
+    return {"peak_memory_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
 
 
 def _columns(game: Game, domain: Domain) -> tuple[Domain, tuple[str, ...]]:
@@ -414,6 +452,7 @@ def _axes(game: Game, prior: Prior, known: tuple[str, ...], metric: Metric) -> d
         "adversary": game.adversary.value,
         "seed": game.seed,
         "rep": game.rep,
+        "attacker_prior": game.attacker_prior,
     }
 
 

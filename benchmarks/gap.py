@@ -10,16 +10,14 @@ from __future__ import annotations
 
 import argparse
 import json
-import sqlite3
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from statistics import fmean
 
-from reconbench.benchmarks import plugins
-from reconbench.benchmarks.results import Result, ResultError, Status
-from reconbench.benchmarks.store import FILE_NAME, StoreError
+from reconbench.benchmarks import plugins, transfer
+from reconbench.benchmarks.results import Result, Status
+from reconbench.benchmarks.store import Standing
 from reconbench.benchmarks.summary import Outcomes, outcomes_csv, pooled, stated_optimum
 from reconbench.datasets.files import write_atomic
 
@@ -31,17 +29,11 @@ class GapError(ValueError):
     """Rows of which no results page can be made."""
 
 
-def stored_rows(folder: Path) -> Iterator[Result]:
-    """Every row of a store, which is only read."""
-    path = folder / FILE_NAME
-    if not path.is_file():
-        raise StoreError(f"no result store at {path}: run the suite with --out {folder} first")
-    try:
-        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as store:
-            for (text,) in store.execute("SELECT row FROM results"):
-                yield Result.from_json(json.loads(text))
-    except (sqlite3.Error, TypeError, json.JSONDecodeError, ResultError) as error:
-        raise StoreError(f"{path} cannot be read: {error}") from None
+def stored_rows(folder: Path) -> list[Result]:
+    """Every current row of a store, which is only read; rows made by other code are left out."""
+    entries = transfer.read(folder)
+    found = zip(entries, transfer.standings(entries), strict=True)
+    return [entry.row for entry, standing in found if standing is not Standing.STALE]
 
 
 def outcomes(rows: Iterable[Result]) -> list[Outcomes]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from reconbench.attacks import AttackError
 from reconbench.benchmarks import memory
@@ -19,6 +19,7 @@ from reconbench.benchmarks.game import (
     Round,
     blank,
     failed,
+    lost,
     play,
     play_together,
     plays_together,
@@ -99,6 +100,22 @@ class Played:
 
 
 @dataclass(frozen=True)
+class Lost:
+    """A row that nobody will finish, and ``how`` that came about, as part of a sentence.
+
+    ``row`` is what is known of the round; there is none if it could not be set up.
+    """
+
+    attack: int
+    rep: int
+    how: str
+    row: Result | None = None
+
+
+Outcome = Played | Lost
+
+
+@dataclass(frozen=True)
 class Exhausted:
     """An attack ran out of memory and may still hold some: better go on in a fresh process."""
 
@@ -127,6 +144,18 @@ def play_group(group: Group, turns: Sequence[Turn] | None = None) -> Iterator[Ev
             if ready:
                 spec = group.attacks[turn.attack]
                 yield from _take(Turn(turn.attack, tuple(ready)), spec, ready)
+
+
+def settled(group: Group, outcome: Outcome) -> Played:
+    """An outcome as a row. It may load the plugins and the prior of the group."""
+    if isinstance(outcome, Played):
+        return outcome
+    attack, rep, how = outcome.attack, outcome.rep, outcome.how
+    spec = group.attacks[attack]
+    if outcome.row is None:
+        return Played(attack, rep, unplayed(group.games[rep], spec, f"{SETTING_UP} {how}"))
+    row = lost(outcome.row, spec, "")
+    return Played(attack, rep, replace(row, error=f"attack {row.attack!r} {how}"))
 
 
 def _build(game: Game) -> Round | str:

@@ -48,16 +48,6 @@ def attack(spec: str, options: Mapping[str, object] | None = None) -> Attack:
     return built
 
 
-def fingerprint(kind: str, spec: str) -> str:
-    """What tells one state of a plugin's code from another."""
-    path, colon, _ = spec.rpartition(":")
-    if colon and path.endswith(".py"):
-        return hashlib.sha256(Path(path).read_bytes()).hexdigest()
-    point = registered(kind).get(spec)
-    package = point.dist if point is not None else None
-    return f"{spec} {package.name} {package.version}" if package is not None else spec
-
-
 def absolute(spec: str) -> str:
     """A spec that means the same in any working directory."""
     path, colon, name = spec.rpartition(":")
@@ -74,10 +64,39 @@ def mechanism(name: str) -> type[Mechanism]:
     return found
 
 
+_stand_ins: dict[str, str] = {}
+
+
+def stand_in(files: Mapping[str, str]) -> None:
+    """From now on read these files, by the paths that specs give, from where they are copied.
+
+    Specs keep their paths, on which names and random streams depend: on a machine that has only
+    copies, rows come out the same.
+    """
+    _stand_ins.clear()
+    _stand_ins.update(files)
+
+
+def own_file(spec: str) -> str | None:
+    """The path of a spec that is in a file of the user's own."""
+    path, colon, _ = spec.rpartition(":")
+    if colon and path.endswith(".py"):
+        return path
+    return spec if spec.endswith(".bif") else None
+
+
+def _whereabouts(path: str) -> tuple[Path, Path]:
+    """Where a file is by name, and where to read it."""
+    if path in _stand_ins:
+        return Path(path), Path(_stand_ins[path])
+    found = Path(path).resolve()
+    return found, found
+
+
 def prior(spec: str) -> Prior:
     """A prior by name, or the network in a ``.bif`` file with its codebook beside."""
     if spec.endswith(".bif"):
-        return _prior_file(Path(spec).resolve())
+        return _prior_file(_whereabouts(spec)[1])
     found = _resolve("datasets", spec)()
     if not isinstance(found, Prior):
         raise PluginError(f"dataset {spec!r} must be a function that returns a Prior")
@@ -92,7 +111,7 @@ def _prior_file(path: Path) -> BayNet:
 def _resolve(kind: str, spec: str) -> Any:
     path, colon, name = spec.rpartition(":")
     if colon and path.endswith(".py"):
-        return _from_file(Path(path).resolve(), name)
+        return _from_file(*_whereabouts(path), name)
     points = registered(kind)
     if spec not in points:
         more = " or path/to/file.py:Class" if kind != "datasets" else " or path/to/prior.bif"
@@ -104,12 +123,12 @@ def _resolve(kind: str, spec: str) -> Any:
 
 
 @cache
-def _from_file(path: Path, name: str) -> Any:
-    if not path.is_file():
+def _from_file(path: Path, file: Path, name: str) -> Any:
+    if not file.is_file():
         raise PluginError(f"no plugin file {path}")
     tag = hashlib.sha256(str(path).encode()).hexdigest()[:12]
     module_name = f"reconbench_plugin_{tag}"
-    spec = importlib.util.spec_from_file_location(module_name, path)
+    spec = importlib.util.spec_from_file_location(module_name, file)
     if spec is None or spec.loader is None:
         raise PluginError(f"plugin file {path} is not a Python file")
     module = importlib.util.module_from_spec(spec)

@@ -12,23 +12,26 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from multiprocessing import connection
 from types import FrameType, TracebackType
-from typing import Any, Self
+from typing import Protocol, Self
 
-from reconbench.benchmarks.game import lost, unplayed
+from reconbench.benchmarks import plugins
 from reconbench.benchmarks.groups import (
-    SETTING_UP,
     Building,
     Built,
     Exhausted,
     Group,
+    Lost,
+    Outcome,
     Played,
     Started,
     Turn,
     play_group,
+    settled,
 )
 from reconbench.benchmarks.results import Result
 from reconbench.benchmarks.workers import Done, Gone, Limits, Report, Worker, kill_all
@@ -37,8 +40,21 @@ from reconbench.benchmarks.workers import Done, Gone, Limits, Report, Worker, ki
 PATIENCE = 10
 
 
-def report_group(report: Report, group: Group, turns: Sequence[Turn]) -> None:
-    """``play_group`` as a worker's task."""
+class Stopped(Exception):
+    """Nobody waits for the rows any more."""
+
+
+class Players(Protocol):
+    """Whoever plays groups: a pool on this machine, or a cluster."""
+
+    def play(self, groups: Sequence[Group]) -> Iterator[tuple[int, Played]]: ...
+
+
+def report_group(
+    report: Report, group: Group, turns: Sequence[Turn], shipped: Mapping[str, str]
+) -> None:
+    """``play_group`` as a worker's task; ``shipped`` as in ``plugins.stand_in``."""
+    plugins.stand_in(shipped)
     for event in play_group(group, turns):
         report(event)
 
@@ -77,19 +93,20 @@ class Assignment:
         """How many times the time limit the worker has, for what it is at."""
         return len(self._playing.reps) if self._playing is not None else PATIENCE
 
-    def lose(self, how: str) -> list[Played]:
+    def lose(self, how: str) -> list[Lost]:
         """The worker is gone, and ``how`` says why: the rows that are thereby decided."""
         if self._building is not None:
             doomed = [(t.attack, self._building) for t in self.turns if self._building in t.reps]
-            found = [self._unplayed(place, how) for place in doomed if place not in self._done]
+            found = [Lost(*place, how) for place in doomed if place not in self._done]
         elif self._playing is not None:
             attack, reps = self._playing.attack, self._playing.reps
-            found = [self._failed(attack, reps[0], how)] if len(reps) == 1 else []
+            found = []
+            if len(reps) == 1:
+                found = [Lost(attack, reps[0], how, self._blanks[reps[0]])]
         elif self._done:
             found = []
         else:
-            doomed = [(turn.attack, rep) for turn in self.turns for rep in turn.reps]
-            found = [self._unplayed(place, how) for place in doomed]
+            found = [Lost(turn.attack, rep, how) for turn in self.turns for rep in turn.reps]
         self._done |= {(each.attack, each.rep) for each in found}
         return found
 
@@ -106,32 +123,24 @@ class Assignment:
     def _open(self, turn: Turn) -> tuple[int, ...]:
         return tuple(rep for rep in turn.reps if (turn.attack, rep) not in self._done)
 
-    def _failed(self, attack: int, rep: int, how: str) -> Played:
-        spec = self.group.attacks[attack]
-        row = lost(self._blanks[rep], spec, "")
-        return Played(attack, rep, lost(row, spec, f"attack {row.attack!r} {how}"))
-
-    def _unplayed(self, place: tuple[int, int], how: str) -> Played:
-        attack, rep = place
-        game, spec = self.group.games[rep], self.group.attacks[attack]
-        return Played(attack, rep, unplayed(game, spec, f"{SETTING_UP} {how}"))
-
 
 class Pool:
     """Use as ``with Pool(jobs, limits) as pool``: its workers are killed at the end, however it
-    comes, also by Ctrl-C or SIGTERM."""
+    comes, also by Ctrl-C or SIGTERM.
 
-    def __init__(self, jobs: int, limits: Limits) -> None:
+    ``shipped`` is for plugins and priors of another machine, see ``plugins.stand_in``.
+    """
+
+    def __init__(self, jobs: int, limits: Limits, shipped: Mapping[str, str] | None = None) -> None:
         self._jobs = jobs
         self._limits = limits
+        self._shipped = dict(shipped or {})
         self._idle: list[Worker] = []
         self._busy: dict[Worker, Assignment] = {}
-        self._before: Any = None
+        self._ending = ExitStack()
 
     def __enter__(self) -> Self:
-        main = threading.current_thread() is threading.main_thread()
-        if main and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
-            self._before = signal.signal(signal.SIGTERM, _leave)
+        self._ending.enter_context(leaving_in_order())
         return self
 
     def __exit__(
@@ -140,10 +149,13 @@ class Pool:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self.close()
+        self._ending.close()
+
+    def close(self) -> None:
+        """Kill all workers; the pool can be used again."""
         kill_all([*self._idle, *self._busy])
         self._idle, self._busy = [], {}
-        if self._before is not None:
-            signal.signal(signal.SIGTERM, self._before)
 
     def warm(self) -> None:
         """Start a first worker, which comes up while the parent is still busy with itself."""
@@ -152,21 +164,34 @@ class Pool:
 
     def play(self, groups: Sequence[Group]) -> Iterator[tuple[int, Played]]:
         """Rows as they finish, with the places of their groups."""
-        queue = deque(Assignment(place, group, group.turns()) for place, group in enumerate(groups))
+        work = [Assignment(place, group, group.turns()) for place, group in enumerate(groups)]
+        for place, outcome in self.outcomes(work):
+            yield place, settled(groups[place], outcome)
+
+    def outcomes(
+        self, work: Iterable[Assignment], stopped: Callable[[], bool] = lambda: False
+    ) -> Iterator[tuple[int, Outcome]]:
+        """The same without loading any plugin in this process.
+
+        Raises ``Stopped`` within about a second of ``stopped`` saying so.
+        """
+        queue = deque(work)
         while queue or self._busy:
             while queue and len(self._busy) < self._jobs:
                 self._assign(queue.popleft())
             self._wait()
+            if stopped():
+                raise Stopped
             for worker, assignment in list(self._busy.items()):
-                for played in self._attend(worker, assignment, queue):
-                    yield assignment.place, played
+                for outcome in self._attend(worker, assignment, queue):
+                    yield assignment.place, outcome
 
     def _assign(self, assignment: Assignment) -> None:
         while True:
             worker = self._idle.pop() if self._idle else Worker(self._limits)
             self._busy[worker] = assignment
             try:
-                worker.send(report_group, assignment.group, assignment.turns)
+                worker.send(report_group, assignment.group, assignment.turns, self._shipped)
             except Gone:
                 del self._busy[worker]
                 worker.end()
@@ -183,7 +208,7 @@ class Pool:
 
     def _attend(
         self, worker: Worker, assignment: Assignment, queue: deque[Assignment]
-    ) -> Iterator[Played]:
+    ) -> Iterator[Outcome]:
         how = None
         try:
             for event in worker.receive():
@@ -220,6 +245,19 @@ class Pool:
             assignment.deadline = time.monotonic() + seconds * assignment.allowance()
 
 
-def _leave(number: int, frame: FrameType | None) -> None:
+@contextmanager
+def leaving_in_order() -> Iterator[None]:
     """SIGTERM ends the program as Ctrl-C does: in order, with the customary exit code."""
+    main = threading.current_thread() is threading.main_thread()
+    if not main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        yield
+        return
+    signal.signal(signal.SIGTERM, _leave)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def _leave(number: int, frame: FrameType | None) -> None:
     sys.exit(128 + number)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from functools import cache
 from typing import Any
@@ -17,7 +17,7 @@ from pydantic import TypeAdapter
 
 from reconbench.bounds import CompactTail
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 # Ceilings of a single run that hold for every attack and are proved at every confidence.
 PROVED_CEILINGS = ("fdp-recursion", "profile-recursion")
@@ -39,7 +39,8 @@ class Result:
 
     ``best_possible`` is what the Bayes-optimal attack expects on this very release, with its Monte
     Carlo error, as stated by the attack in this row: ``benchmarks.summary`` says whom to trust.
-    Rows of before these fields were there read as None.
+    ``peak_memory_mib`` is the largest resident size of the process that played, up to the end of
+    this attack. Rows of before these fields were there read as None.
     """
 
     dataset: str
@@ -78,6 +79,8 @@ class Result:
     best_possible: float | None = None
     best_possible_se: float | None = None
     best_possible_converged: bool | None = None
+    peak_memory_mib: float | None = None
+    attacker_prior: str = "same"
 
     @property
     def cell(self) -> tuple[object, ...]:
@@ -103,6 +106,7 @@ class Result:
             self.mechanism,
             self.metric,
             self.adversary,
+            self.attacker_prior,
             self.seed,
         )
 
@@ -110,15 +114,27 @@ class Result:
         return replace(self, ceilings={**self.ceilings, **more})
 
     def to_json(self) -> dict[str, Any]:
-        described: dict[str, Any] = _plain(asdict(self))
-        return described
+        return {name: _plain(getattr(self, name)) for name in FIELDS}
+
+    def differences(self, other: Result) -> list[str]:
+        """The fields in which two rows differ, but for what no two runs have in common."""
+        mine, theirs = self.to_json(), other.to_json()
+        return [name for name in FIELDS if name not in VOLATILE and mine[name] != theirs[name]]
+
+    def describe(self) -> str:
+        """Which row this is, in a few words."""
+        options = "".join(f" {key}={value}" for key, value in self.attack_options.items())
+        return (
+            f"{self.attack}{options} on {self.dataset} {','.join(self.targets)}, "
+            f"ε = {self.epsilon:g}, k = {self.k}, n = {self.n}, {self.mechanism}, {self.metric}, "
+            f"{self.adversary}, seed {self.seed}, repetition {self.rep}"
+        )
 
     @classmethod
     def from_json(cls, raw: object) -> Result:
         if not isinstance(raw, dict):
             raise ResultError("a result row must be a JSON object")
-        known = {each.name for each in fields(cls)}
-        odd = sorted(set(raw) - known)
+        odd = sorted(set(raw) - set(FIELDS))
         if odd:
             raise ResultError(f"a result row has the unknown field {odd[0]!r}")
         try:
@@ -130,6 +146,29 @@ class Result:
             raise ResultError(f"a result row does not fit the schema: {reason}") from None
         return row
 
+    @classmethod
+    def rebuilt(cls, raw: dict[str, Any]) -> Result:
+        """What ``to_json`` wrote and nobody changed since: nothing is checked, which is fast."""
+        found = dict(raw)
+        for name in _TUPLES:
+            found[name] = tuple(found[name])
+        for name in _FLOATS:
+            if isinstance(found.get(name), str):
+                found[name] = float(found[name])
+        found["status"] = Status(found["status"])
+        for values in (found["info"], *found["ceilings"].values()):
+            for name, value in values.items():
+                if isinstance(value, str):
+                    values[name] = float(value)
+        return cls(**found)
+
+
+FIELDS = tuple(each.name for each in fields(Result))
+# What a row says of the machine and the moment rather than of the attack.
+VOLATILE = ("seconds", "peak_memory_mib")
+_FLOATS = tuple(each.name for each in fields(Result) if str(each.type).startswith("float"))
+_TUPLES = tuple(each.name for each in fields(Result) if str(each.type).startswith("tuple"))
+
 
 @cache
 def _schema() -> TypeAdapter[Result]:
@@ -138,12 +177,18 @@ def _schema() -> TypeAdapter[Result]:
 
 def _plain(value: Any) -> Any:
     """JSON without NaN and infinities."""
+    kind = type(value)
+    if kind in _AS_THEY_ARE or (kind is float and math.isfinite(value)):
+        return value
     if isinstance(value, float) and math.isinf(value):
         return "inf" if value > 0 else "-inf"
     if isinstance(value, float) and math.isnan(value):
         return None
-    if isinstance(value, Mapping):
+    if isinstance(value, dict | Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
     return value
+
+
+_AS_THEY_ARE = frozenset((str, int, bool, type(None)))

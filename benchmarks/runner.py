@@ -2,7 +2,7 @@
 
 Repetitions of a game are grouped for attacks that take several at once. Every process computes
 with one thread, and streams are named, so results depend neither on the number of workers nor on
-the grouping. Finished rows go to the store one by one.
+the grouping. Finished rows go to the store one by one, and are never played again unless asked for.
 """
 
 from __future__ import annotations
@@ -10,14 +10,15 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from enum import Enum
 from math import ceil, prod
 
 from reconbench.benchmarks.game import AttackSpec, Game, check, plays_together
 from reconbench.benchmarks.groups import Group, Played, play_group
 from reconbench.benchmarks.groups import one_thread as one_thread
-from reconbench.benchmarks.pool import Pool
+from reconbench.benchmarks.pool import Players, Pool
 from reconbench.benchmarks.results import Result, Status
-from reconbench.benchmarks.store import Store, row_key
+from reconbench.benchmarks.store import Key, Keys, Store
 from reconbench.benchmarks.workers import Limits
 
 # The largest group, and the most released numbers that its rounds may hold in memory.
@@ -25,6 +26,18 @@ LARGEST_GROUP = 30
 MOST_NUMBERS = 1 << 26
 
 Progress = Callable[[int, Result], None]
+Differs = Callable[[Result, Result], None]
+
+
+class Replay(Enum):
+    """What is played of the rows that a store holds already."""
+
+    MISSING = "nothing: only what is missing"
+    FAILED = "failed rows"
+    ALL = "everything, to see whether it comes out the same"
+
+    def keeps(self, row: Result) -> bool:
+        return self is Replay.MISSING or (self is Replay.FAILED and row.status is not Status.FAILED)
 
 
 @dataclass(frozen=True)
@@ -35,42 +48,101 @@ class Unit:
     attacks: tuple[AttackSpec, ...]
 
 
+@dataclass(frozen=True)
+class Plan:
+    """What is asked for, what of it a store holds, and what is to be played."""
+
+    keys: list[list[Key]]
+    units: list[Unit]
+    open_keys: list[list[Key]]
+    stored: dict[Key, Result]
+
+    @property
+    def total(self) -> int:
+        return sum(map(len, self.keys))
+
+    @property
+    def held(self) -> int:
+        """How many rows are done before anything is played."""
+        return self.total - sum(map(len, self.open_keys))
+
+    def check(self) -> None:
+        """Whatever can be wrong with an open game is found here, before anything is written."""
+        for game in {replace(unit.game, rep=0): None for unit in self.units}:
+            check(game)
+
+
 def run(
     units: Sequence[Unit],
     store: Store,
     *,
+    replay: Replay = Replay.MISSING,
     jobs: int = 1,
     limits: Limits | None = None,
-    pool: Pool | None = None,
+    pool: Players | None = None,
     progress: Progress = lambda done, row: None,
 ) -> list[Result]:
     """Play what the store does not hold yet; the rows of all units, in their order.
 
-    ``progress`` is told how many rows are done and the newest one. Failed rows are played again.
-    For ``jobs``, ``limits`` and ``pool`` see ``play_units``.
+    ``progress`` is told how many rows are done and the newest one. For ``jobs``, ``limits`` and
+    ``pool`` see ``play_units``.
     """
-    keys = [[row_key(unit.game, attack) for attack in unit.attacks] for unit in units]
-    rows = store.get(key for group in keys for key in group)
-    rows = {key: row for key, row in rows.items() if row.status is not Status.FAILED}
+    chosen = plan(units, store, replay)
+    return carry_out(chosen, store, jobs=jobs, limits=limits, pool=pool, progress=progress)
+
+
+def plan(units: Sequence[Unit], store: Store, replay: Replay = Replay.MISSING) -> Plan:
+    """Look up what there is. Nothing is played or written."""
+    hashed = Keys()
+    keys = [[hashed.of(unit.game, attack) for attack in unit.attacks] for unit in units]
+    stored = store.get(key for group in keys for key in group)
+    held = {key: row for key, row in stored.items() if replay.keeps(row)}
     open_units, open_keys = [], []
     for unit, group in zip(units, keys, strict=True):
-        missing = [i for i, key in enumerate(group) if key not in rows]
+        missing = [i for i, key in enumerate(group) if key not in held]
         if missing:
             open_units.append(Unit(unit.game, tuple(unit.attacks[i] for i in missing)))
             open_keys.append([group[i] for i in missing])
-    for place, attack, row in play_units(open_units, jobs, limits, pool):
-        key = open_keys[place][attack]
-        store.put(key, row)
-        rows[key] = row
-        progress(len(rows), row)
-    return [rows[key] for group in keys for key in group]
+    return Plan(keys, open_units, open_keys, stored)
+
+
+def carry_out(
+    chosen: Plan,
+    store: Store,
+    *,
+    jobs: int = 1,
+    limits: Limits | None = None,
+    pool: Players | None = None,
+    progress: Progress = lambda done, row: None,
+    differs: Differs = lambda stored, played: None,
+) -> list[Result]:
+    """Play what a plan has left open; the rows of all its units, in their order.
+
+    A finished row that is played again stays as it was; ``differs`` is told of the two if they are
+    not the same but for timings.
+    """
+    rows = dict(chosen.stored)
+    if chosen.units:
+        store.create()
+    done = chosen.held
+    for place, attack, row in play_units(chosen.units, jobs, limits, pool):
+        key = chosen.open_keys[place][attack]
+        before = chosen.stored.get(key)
+        if before is None or before.status is Status.FAILED:
+            store.put(key, row)
+            rows[key] = row
+        elif before.differences(row):
+            differs(before, row)
+        done += 1
+        progress(done, row)
+    return [rows[key] for group in chosen.keys for key in group]
 
 
 def play_units(
     units: Sequence[Unit],
     jobs: int = 1,
     limits: Limits | None = None,
-    pool: Pool | None = None,
+    pool: Players | None = None,
 ) -> Iterator[tuple[int, int, Result]]:
     """Rows as they finish, with the places of their unit and of the attack in it.
 

@@ -1,22 +1,32 @@
-"""Suites: named sets of games as data.
+"""Suites: named sets of games and of computations, as data.
 
 A suite is a TOML file. Each ``[[games]]`` block names axes; an axis is one value or a list, and
-the block stands for the product of its axes.
+the block stands for the product of its axes. ``[[curves]]`` blocks are computations without a
+table or an attack, see ``benchmarks.computations``. A suite may include others.
 """
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
 from importlib.resources import files
-from itertools import product
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    Field,
+    PrivateAttr,
+    ValidationError,
+    model_validator,
+)
 
 from reconbench.benchmarks import plugins
-from reconbench.benchmarks.game import Adversary, AttackSpec, Game
+from reconbench.benchmarks.axes import AttackEntry, Axes, Strict, told_attacks
+from reconbench.benchmarks.computations import Curve
+from reconbench.benchmarks.game import AttackSpec, Game
 from reconbench.benchmarks.runner import Unit
 
 SUITES = files("reconbench.benchmarks") / "suites"
@@ -26,91 +36,38 @@ class SuiteError(ValueError):
     """A suite that cannot be read."""
 
 
-def _listed(value: Any) -> Any:
-    return value if isinstance(value, list) else [value]
-
-
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-Numbers = Annotated[list[float], BeforeValidator(_listed), Field(min_length=1)]
-Integers = Annotated[list[int], BeforeValidator(_listed), Field(min_length=1)]
-Texts = Annotated[list[str], BeforeValidator(_listed), Field(min_length=1)]
-
-
-class AttackEntry(_Strict):
-    attack: str
-    options: dict[str, bool | int | float | str] = {}
-
-
-class Axes(_Strict):
-    """Axes of a block of games. ``targets = "each"`` is every column of the data set alone."""
-
-    dataset: Texts
-    targets: Literal["each"] | list[str | list[str]] = "each"
-    known: list[str] = []
-    n: Integers = [100]
-    k: Integers = [3]
-    epsilon: Numbers
-    delta: Numbers = [1e-5]
-    mechanism: Texts = ["gaussian-marginals"]
-    metric: Texts = ["exact"]
-    adversary: Annotated[list[Adversary], BeforeValidator(_listed), Field(min_length=1)] = [
-        Adversary.REALISTIC
-    ]
-
-    def expand(self, seed: int, rep: int) -> list[Game]:
-        games = []
-        for dataset in self.dataset:
-            axes = product(
-                self._target_sets(dataset),
-                self.n,
-                self.k,
-                self.epsilon,
-                self.delta,
-                self.mechanism,
-                self.metric,
-                self.adversary,
-            )
-            for targets, n, k, epsilon, delta, mechanism, metric, adversary in axes:
-                games.append(
-                    Game(
-                        dataset=dataset,
-                        targets=targets,
-                        known=tuple(self.known),
-                        n=n,
-                        k=k,
-                        epsilon=epsilon,
-                        delta=delta,
-                        mechanism=mechanism,
-                        metric=metric,
-                        adversary=adversary,
-                        seed=seed,
-                        rep=rep,
-                    )
-                )
-        return games
-
-    def _target_sets(self, dataset: str) -> list[tuple[str, ...]]:
-        if self.targets == "each":
-            names = plugins.prior(dataset).domain.names
-            return [(name,) for name in names if name not in self.known]
-        return [(t,) if isinstance(t, str) else tuple(t) for t in self.targets]
-
-
-class Suite(_Strict):
-    name: str
+class Suite(Strict):
+    name: str = Field(min_length=1)
     description: str
-    seed: int = 0
-    repetitions: int = Field(default=5, ge=1)
-    attacks: Annotated[list[str | AttackEntry], Field(min_length=1)]
-    games: Annotated[list[Axes], Field(min_length=1)]
+    seed: Annotated[int, Field(strict=True)] = 0
+    repetitions: Annotated[int, Field(ge=1, strict=True)] = 5
+    attacks: (
+        Annotated[list[AttackEntry], BeforeValidator(told_attacks), Field(min_length=1)] | None
+    ) = None
+    games: Annotated[list[Axes], Field(min_length=1)] | None = None
+    curves: Annotated[list[Curve], Field(min_length=1)] | None = None
+    include: Annotated[list[str], Field(min_length=1)] | None = None
 
-    def attack_specs(self, more: Sequence[str] = ()) -> tuple[AttackSpec, ...]:
-        entries = [a if isinstance(a, AttackEntry) else AttackEntry(attack=a) for a in self.attacks]
-        entries += [AttackEntry(attack=spec) for spec in more]
-        return tuple(AttackSpec(plugins.absolute(e.attack), e.options) for e in entries)
+    _parts: tuple[Suite, ...] = PrivateAttr(default=())
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        if not (self.games or self.curves or self.include):
+            raise ValueError("nothing to run; add [[games]], [[curves]] or include = [...]")
+        bare = [i for i, axes in enumerate(self.games or ()) if axes.attacks is None]
+        if bare and self.attacks is None:
+            raise ValueError(
+                f"attacks: games.{bare[0]} has none; add attacks = [...] to the suite or the block"
+            )
+        return self
+
+    @property
+    def parts(self) -> tuple[Suite, ...]:
+        """This suite and the ones that it includes, each once, in the order of the file."""
+        found = {self.name: self}
+        for part in self._parts:
+            found |= {each.name: each for each in part.parts if each.name not in found}
+        return tuple(found.values())
 
     def units(
         self,
@@ -119,14 +76,53 @@ class Suite(_Strict):
         repetitions: int | None = None,
         more_attacks: Sequence[str] = (),
     ) -> list[Unit]:
-        """Every round of the suite, repetitions innermost."""
-        attacks = self.attack_specs(more_attacks)
-        chosen = self.seed if seed is None else seed
-        columns = [
-            [game for axes in self.games for game in axes.expand(chosen, rep)]
-            for rep in range(self.repetitions if repetitions is None else repetitions)
-        ]
-        return [Unit(game, attacks) for games in zip(*columns, strict=True) for game in games]
+        """Every round of the suite, repetitions innermost; a round that two blocks share, once."""
+        more = tuple(AttackSpec(plugins.absolute(spec)) for spec in more_attacks)
+        found: dict[Game, dict[str, AttackSpec]] = {}
+        for part in self.parts:
+            for game, attacks in part._rounds(seed, repetitions):
+                specs = found.setdefault(game, {})
+                for spec in (*attacks, *more):
+                    specs.setdefault(f"{spec.spec} {sorted(spec.options.items())!r}", spec)
+        if not found:
+            raise SuiteError(
+                f"suite {self.name} has no games, only computations; "
+                f"use `reconbench suite compute {self.name}`"
+            )
+        return [Unit(game, tuple(specs.values())) for game, specs in found.items()]
+
+    def computations(self) -> list[tuple[str, Curve]]:
+        """The computations of this suite and of those it includes, with the name of theirs."""
+        return [(part.name, curve) for part in self.parts for curve in part.curves or ()]
+
+    def _rounds(
+        self, seed: int | None, repetitions: int | None
+    ) -> Iterator[tuple[Game, tuple[AttackSpec, ...]]]:
+        for place, axes in enumerate(self.games or ()):
+            where = f"suite {self.name}, games.{place}"
+            own = axes.attacks is not None
+            attacks = self._specs(
+                axes.attacks or self.attacks or [], where if own else f"suite {self.name}"
+            )
+            reps = repetitions or axes.repetitions or self.repetitions
+            try:
+                games = axes.expand(self.seed if seed is None else seed)
+            except ValueError as error:
+                raise SuiteError(f"{where}.{error}") from None
+            for game in games:
+                for rep in range(reps):
+                    yield game.at(rep), attacks
+
+    def _specs(self, entries: Sequence[AttackEntry], where: str) -> tuple[AttackSpec, ...]:
+        specs = tuple(AttackSpec(plugins.absolute(e.attack), e.options) for e in entries)
+        known = plugins.registered("attacks")
+        for spec in specs:
+            if spec.spec not in known and not spec.spec.rpartition(":")[0].endswith(".py"):
+                raise SuiteError(
+                    f"{where}.attacks: unknown attack {spec.spec!r}; available: "
+                    f"{', '.join(known)}, or path/to/file.py:Class"
+                )
+        return specs
 
 
 def shipped() -> dict[str, Suite]:
@@ -137,17 +133,18 @@ def shipped() -> dict[str, Suite]:
 
 def find_suite(spec: str) -> Suite:
     """A shipped suite by name, or one in a TOML file."""
-    if spec.endswith(".toml"):
-        return read_suite(Path(spec))
-    suites = shipped()
-    if spec not in suites:
-        raise SuiteError(
-            f"unknown suite {spec!r}; available: {', '.join(suites)}, or path/to/suite.toml"
-        )
-    return suites[spec]
+    return read_suite(_path(spec, Path()))
 
 
 def read_suite(path: Path) -> Suite:
+    return _read(path, ())
+
+
+def _read(path: Path, within: tuple[Path, ...]) -> Suite:
+    path = path.resolve()
+    if path in within:
+        chain = " -> ".join(each.stem for each in (*within[within.index(path) :], path))
+        raise SuiteError(f"suite {within[-1]}, include: the suites include each other: {chain}")
     try:
         raw = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
@@ -155,8 +152,58 @@ def read_suite(path: Path) -> Suite:
     except tomllib.TOMLDecodeError as error:
         raise SuiteError(f"suite {path} is not valid TOML: {error}") from None
     try:
-        return Suite.model_validate(raw)
+        suite = Suite.model_validate(raw)
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"]) or "the file"
-        raise SuiteError(f"suite {path}, {where}: {first['msg']}") from None
+        raise SuiteError(f"suite {path}, {_first(error)}") from None
+    parts = []
+    for spec in suite.include or ():
+        try:
+            part = _path(spec, path.parent)
+        except SuiteError as error:
+            raise SuiteError(f"suite {path}, include: {error}") from None
+        parts.append(_read(part, (*within, path)))
+    suite._parts = tuple(parts)
+    return suite
+
+
+def _path(spec: str, folder: Path) -> Path:
+    if spec.endswith(".toml"):
+        if not (folder / spec).is_file():
+            raise SuiteError(f"cannot read suite {folder / spec}: no such file")
+        return folder / spec
+    paths = {path.stem: path for path in sorted(Path(str(SUITES)).glob("*.toml"))}
+    if spec not in paths:
+        raise SuiteError(
+            f"unknown suite {spec!r}; available: {', '.join(paths)}, or path/to/suite.toml"
+        )
+    return paths[spec]
+
+
+def _first(error: ValidationError) -> str:
+    """The most telling complaint in one line: an unknown key before what it leaves missing."""
+    found = sorted(error.errors(), key=lambda each: each["type"] != "extra_forbidden")[0]
+    place = found["loc"]
+    if place[:1] == ("curves",) and len(place) > 2:
+        place = (*place[:2], *place[3:])  # without the kind of computation
+    where = [str(part) for part in place if not str(part).startswith("function-")]
+    said, kind = found["msg"].removeprefix("Value error, "), found["type"]
+    if kind == "extra_forbidden":
+        said += _did_you_mean(found["loc"])
+    elif kind == "too_short":
+        said += "; give a value or leave the key out"
+    elif kind == "missing":
+        said += f"; add {where[-1]} = ..."
+    elif kind != "value_error":
+        said += f", got {found['input']!r}"[:120]
+    return f"{'.'.join(where) or 'the file'}: {said}"
+
+
+def _did_you_mean(place: tuple[int | str, ...]) -> str:
+    """The keys that are allowed where an unknown one stands, or the one that was meant."""
+    models: dict[str, type[BaseModel]] = {"games": Axes, "attacks": AttackEntry}
+    if str(place[0]) == "curves":
+        return "; see docs/suites.md for the keys of a computation"
+    names = [str(part) for part in place[:-1] if not isinstance(part, int)]
+    allowed = list((models.get(names[-1], Suite) if names else Suite).model_fields)
+    close = get_close_matches(str(place[-1]), allowed, 1)
+    return f"; did you mean {close[0]!r}?" if close else f"; known keys: {', '.join(allowed)}"

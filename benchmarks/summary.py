@@ -61,6 +61,7 @@ class Summary:
     guarantee: str
     metric: str
     adversary: str
+    attacker_prior: str
     attack: str
     attack_options: Mapping[str, Any]
     seed: int
@@ -155,6 +156,7 @@ def _summary(rows: list[Result], best: Optimum | None) -> Summary:
         guarantee=first.guarantee,
         metric=first.metric,
         adversary=first.adversary,
+        attacker_prior=first.attacker_prior,
         attack=first.attack,
         attack_options=first.attack_options,
         seed=first.seed,

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from math import isfinite
-from multiprocessing import connection, get_context, parent_process
+from multiprocessing import connection, current_process, get_context, parent_process
 from typing import Any
 
 from reconbench.benchmarks import memory
@@ -93,7 +93,7 @@ class Worker:
         context = get_context("spawn")
         self.pipe, theirs = context.Pipe()
         self._process = context.Process(target=serve, args=(theirs, limits.gib))
-        with _no_interrupts():
+        with _no_interrupts(), _children_allowed():
             self._process.start()
         theirs.close()
         self._limits = limits
@@ -257,3 +257,18 @@ def _no_interrupts() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
+def _children_allowed() -> Iterator[None]:
+    """Python denies children to a daemonic process, such as a Dask worker, because nobody would
+    end them; ours end with their parent."""
+    process = current_process()
+    before = process.daemon
+    if before:
+        process.daemon = False
+    try:
+        yield
+    finally:
+        if before:
+            process.daemon = True

@@ -206,9 +206,15 @@ class Corollary34:
     def tail(self, v: ArrayLike) -> FloatArray:
         at = _validate.thresholds("v", v, self.n)
         # P[L ≥ v] ≤ E[P[Σ S_i ≥ v]] + n·δ, S_i ~ Bernoulli(β_i(A(a), ε))
-        mean = sum((run.tail(at) for run in self.runs), np.zeros(at.shape)) / len(self.runs)
-        bound = np.minimum(1.0, mean + self.n * _delta(self.guarantee))
+        bound = np.minimum(1.0, self._mean[at] + self.n * _delta(self.guarantee))
         return np.where(at > self.n, 0.0, bound)
+
+    @cached_property
+    def _mean(self) -> FloatArray:
+        """The mean over runs of P[Σ S_i ≥ v], for v = 0, …, n + 1."""
+        every = np.arange(self.n + 2)
+        total = sum((run.tail(every) for run in self.runs), np.zeros(len(every)))
+        return np.asarray(total / len(self.runs))
 
     def ceiling(self, confidence: float) -> int:
         return _smallest(self.tail, self.n, _failure(confidence))
@@ -229,8 +235,7 @@ class Corollary34:
         """
         at = _validate.thresholds("v", v, self.n)
         allowed = -math.log(_validate.strictly_between_zero_and_one("error", error))
-        mean = sum((run.tail(at) for run in self.runs), np.zeros(at.shape)) / len(self.runs)
-        upper = _upper_mean(np.minimum(mean, 1.0), allowed / len(self.runs))
+        upper = _upper_mean(np.minimum(self._mean[at], 1.0), allowed / len(self.runs))
         bound = np.minimum(1.0, upper + self.n * _delta(self.guarantee))
         return np.where(at > self.n, 0.0, bound)
 

@@ -70,6 +70,9 @@ COLUMNS: Mapping[str, str] = {
         "realistic: knows the known columns of every record; informed: attacks each record "
         "knowing all others in full"
     ),
+    "attacker_prior": (
+        "the prior that the attacker takes for the true one; same: it is the true one"
+    ),
     "rank": "place of the attack in its game by mean success; ties share a place",
     "attack": "the attack",
     "attack_options": "the options of the attack, as JSON",
@@ -109,6 +112,7 @@ TEXT = frozenset(
         "guarantee",
         "metric",
         "adversary",
+        "attacker_prior",
         "attack",
         "attack_options",
         "best_possible_converged",

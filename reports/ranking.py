@@ -26,6 +26,7 @@ def setting(row: Summary) -> tuple[Hashable, ...]:
         row.mechanism,
         row.metric,
         row.adversary,
+        row.attacker_prior,
         row.seed,
     )
 

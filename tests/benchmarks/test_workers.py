@@ -123,7 +123,7 @@ def games(reps: int = 2) -> list[Game]:
 
 
 def plain(rows: list[Result]) -> str:
-    return json.dumps([replace(row, seconds=0.0).to_json() for row in rows])
+    return json.dumps([replace(row, seconds=0.0, peak_memory_mib=None).to_json() for row in rows])
 
 
 def running(mark: str) -> list[int]:

@@ -27,6 +27,7 @@ def summary() -> Summary:
         guarantee="0.268-GDP, replace-one",
         metric="exact",
         adversary="realistic",
+        attacker_prior="same",
         attack="rap",
         attack_options={},
         seed=0,

@@ -7,7 +7,7 @@ import sys
 
 import typer
 
-from reconbench.cli import attacks, bounds, data, games
+from reconbench.cli import attacks, bounds, data, games, results, suites
 
 app = typer.Typer(
     name="reconbench",
@@ -28,14 +28,16 @@ app.command("compare-bounds", help=bounds.COMPARE_HELP)(bounds.compare_bounds)
 app.command("check-attack", help=attacks.CHECK_HELP)(attacks.check_attack)
 app.command("new-attack", help=attacks.NEW_HELP)(attacks.new_attack)
 app.add_typer(data.app, name="data")
+app.add_typer(suites.app, name="suite")
+app.add_typer(results.app, name="results")
 
 
 def main() -> None:
-    """Run the command line; a user's error is one line and exit code 2."""
+    """Run the command line; a user's error is one line and exit code 2, a full disk 3."""
     try:
         app()
     except ValueError as error:
         if os.environ.get("RECONBENCH_DEBUG"):
             raise
         sys.stderr.write(f"error: {' '.join(str(error).split())}\n")
-        sys.exit(2)
+        sys.exit(getattr(error, "exit_code", 2))

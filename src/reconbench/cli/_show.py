@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import sys
+import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -20,6 +23,9 @@ from rich.table import Table
 from rich.text import Text
 
 Ceilings = Mapping[str, Mapping[str, float]]
+
+# A long run that is not watched on a terminal says something at least this often, in seconds.
+SILENCE = 30.0
 
 if TYPE_CHECKING:
     from reconbench.benchmarks.results import Result
@@ -117,34 +123,73 @@ def suite(summaries: Sequence[Summary]) -> None:
     table("Records reconstructed, mean over games", header, rows)
 
 
-@contextmanager
-def progress(name: str, total: int, *, quiet: bool) -> Iterator[Callable[..., None]]:
-    """A bar on a terminal, a line every tenth of the way elsewhere, on standard error.
+@dataclass
+class Sweep:
+    """How far a run is; rows that were there at its start do not count for the rate."""
 
-    What it yields is called with how many are done, or without to count one more.
+    name: str
+    total: int
+    done: int = 0
+    failed: int = 0
+    began: float = field(default_factory=time.monotonic)
+    _first: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._first = self.done
+
+    @property
+    def rate(self) -> float:
+        """Rows a second."""
+        return (self.done - self._first) / max(time.monotonic() - self.began, 1e-9)
+
+    def describe(self) -> str:
+        left = (self.total - self.done) / self.rate if self.rate else None
+        words = [f"{self.done} of {self.total}", f"{self.rate:.3g}/s"]
+        words += [f"{_duration(left)} left"] if left is not None else []
+        words += [f"{self.failed} failed"] if self.failed else []
+        return f"{self.name}: {', '.join(words)}"
+
+
+Advance = Callable[..., None]
+
+
+@contextmanager
+def progress(name: str, total: int, *, quiet: bool, done: int = 0) -> Iterator[Advance]:
+    """A bar on a terminal, lines elsewhere, on standard error; ``done`` is what was there before.
+
+    What it yields is called for every row that is finished, with ``failed=True`` if it did.
     """
+    sweep = Sweep(name, total, done)
     if quiet:
-        yield lambda done=None: None
-        return
-    if not sys.stderr.isatty():
-        yield _log_lines(name, total)
-        return
+        yield lambda failed=False: None
+    elif sys.stderr.isatty():
+        with _bar(sweep) as advance:
+            yield advance
+    else:
+        with _log_lines(sweep) as advance:
+            yield advance
+
+
+@contextmanager
+def _bar(sweep: Sweep) -> Iterator[Advance]:
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
+        TextColumn("{task.fields[rate]}"),
         TimeElapsedColumn(),
         TextColumn("left"),
         TimeRemainingColumn(),
+        TextColumn("{task.fields[failed]}"),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(name, total=total)
+        task = bar.add_task(sweep.name, total=sweep.total, completed=sweep.done, rate="", failed="")
 
-        def advance(done: int | None = None) -> None:
-            if done is None:
-                bar.advance(task)
-            else:
-                bar.update(task, completed=done)
+        def advance(failed: bool = False) -> None:
+            sweep.done += 1
+            sweep.failed += failed
+            shown = f"{sweep.failed} failed" if sweep.failed else ""
+            bar.update(task, completed=sweep.done, rate=f"{sweep.rate:.3g}/s", failed=shown)
 
         yield advance
 
@@ -162,14 +207,54 @@ def downloaded() -> Callable[[int, int | None], None]:
     return advance
 
 
-def _log_lines(name: str, total: int) -> Callable[..., None]:
-    state = {"done": 0, "tenth": 0}
+@contextmanager
+def _log_lines(sweep: Sweep) -> Iterator[Advance]:
+    """A line every tenth of the way, and whenever there was none for half a minute."""
+    tenths = Tenths(sweep.total, sweep.done)
+    over, lock = threading.Event(), threading.Lock()
+    spoke = [time.monotonic()]
 
-    def advance(done: int | None = None) -> None:
-        state["done"] = state["done"] + 1 if done is None else done
-        tenth = 10 * state["done"] // total
-        if tenth > state["tenth"] and total > 1:
-            state["tenth"] = tenth
-            sys.stderr.write(f"{name}: {state['done']} of {total}\n")
+    def say() -> None:
+        spoke[0] = time.monotonic()
+        sys.stderr.write(f"{sweep.describe()}\n")
+        sys.stderr.flush()
 
-    return advance
+    def advance(failed: bool = False) -> None:
+        with lock:
+            sweep.done += 1
+            sweep.failed += failed
+            if tenths.passed(sweep.done) and sweep.total > 1:
+                say()
+
+    def remind() -> None:
+        while not over.wait(max(0.0, spoke[0] + SILENCE - time.monotonic())):
+            with lock:
+                if time.monotonic() >= spoke[0] + SILENCE:
+                    say()
+
+    reminder = threading.Thread(target=remind, daemon=True)
+    reminder.start()
+    try:
+        yield advance
+    finally:
+        over.set()
+        reminder.join()
+
+
+class Tenths:
+    """Whether a count went past another tenth of its total."""
+
+    def __init__(self, total: int, done: int) -> None:
+        self._total = total
+        self._last = 10 * done // total if total else 0
+
+    def passed(self, done: int) -> bool:
+        now = 10 * done // self._total
+        new, self._last = now > self._last, max(now, self._last)
+        return new
+
+
+def _duration(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from contextlib import ExitStack
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,7 +14,9 @@ import typer
 from reconbench.cli import _show
 
 if TYPE_CHECKING:
+    from reconbench.benchmarks.pool import Players
     from reconbench.benchmarks.results import Result
+    from reconbench.benchmarks.workers import Limits
 
 LIST_HELP = """List what is available: attacks, mechanisms, datasets, bounds or suites.
 
@@ -40,11 +43,17 @@ Examples:
 RUN_HELP = """Run a suite and write its leaderboard.
 
 Finished rows are kept in the output folder and never computed twice, so a run that was stopped
-goes on where it was.
+goes on where it was. Rows made by other code stay there too, but count for nothing: see
+`reconbench results`.
 
 Attacks play in worker processes. One that raises, answers nonsense, takes longer than --timeout,
 asks for more than --memory-limit or takes its process down loses that row only: the row says why,
-all others are played, and the next run tries it again.
+all others are played, and --retry-failed tries it again.
+
+\b
+Exit codes: 0 done (also with failed rows), 1 --force found rows that came out otherwise, 2 bad
+input, 3 the store could not be written (a full disk), 130 and 143 stopped by Ctrl-C and SIGTERM.
+Finished rows are kept in every case.
 
 \b
 Examples:
@@ -52,6 +61,9 @@ Examples:
   reconbench run quick --reps 20 --jobs 2 --out results/more
   reconbench run quick --attack my_attack.py:MyAttack
   reconbench run quick --attack my_attack.py:MyAttack --timeout 30 --memory-limit 4
+  reconbench run quick --retry-failed --timeout 3600
+  reconbench run quick --force
+  reconbench run quick --scheduler tcp://head-node:8786
   reconbench run path/to/suite.toml
 """
 
@@ -201,40 +213,65 @@ def run(
     ] = None,
     timeout: Timeout = 600.0,
     memory_limit: MemoryLimit = 0.0,
+    scheduler: Annotated[
+        str | None, typer.Option(help="Play on a cluster: the address of its Dask scheduler.")
+    ] = None,
+    only_missing: Annotated[
+        bool, typer.Option("--only-missing", help="Play rows that are not there: the default.")
+    ] = False,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Play failed rows again, too.")
+    ] = False,
+    force: Annotated[
+        bool,
+        typer.Option(
+            "--force",
+            help="Play everything again and report rows that come out otherwise. Finished rows "
+            "stay as they are.",
+        ),
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="End with one JSON object.")] = False,
 ) -> None:
-    from reconbench.benchmarks.game import check, versions
-    from reconbench.benchmarks.pool import Pool
+    from reconbench.benchmarks.game import versions
     from reconbench.benchmarks.results import Status
-    from reconbench.benchmarks.runner import available_cores
-    from reconbench.benchmarks.runner import run as run_units
-    from reconbench.benchmarks.store import Store
+    from reconbench.benchmarks.runner import Replay, available_cores, carry_out, plan
+    from reconbench.benchmarks.store import Store, StoreWriteError
     from reconbench.benchmarks.suite import find_suite
     from reconbench.benchmarks.summary import summarise
     from reconbench.benchmarks.workers import Limits
     from reconbench.datasets.files import write_atomic
     from reconbench.reports import leaderboard_csv, leaderboard_html
 
+    if only_missing + retry_failed + force > 1:
+        raise ValueError("give one of --only-missing, --retry-failed and --force, not several")
+    replay = Replay.ALL if force else Replay.FAILED if retry_failed else Replay.MISSING
+    limits = Limits.of(timeout, memory_limit)
     chosen = find_suite(suite)
     units = chosen.units(seed=seed, repetitions=reps, more_attacks=attack or [])
     folder = out or Path("results") / chosen.name
-    total = sum(len(unit.attacks) for unit in units)
     many = jobs or available_cores()
-    with Pool(many, Limits.of(timeout, memory_limit)) as pool:
-        pool.warm()
-        for unit in units:
-            if unit.game.rep == 0:
-                check(unit.game)
-        for spec in units[0].attacks:
-            spec.build()
-        with (
-            Store(folder) as store,
-            _show.progress(chosen.name, total, quiet=quiet or as_json) as advance,
-        ):
-            rows = run_units(
-                units, store, jobs=many, pool=pool, progress=lambda done, _: advance(done)
-            )
+    changed: list[tuple[Result, Result]] = []
+    with ExitStack() as stack:
+        store = stack.enter_context(Store(folder))
+        players = None if store.path.exists() else _players(stack, many, limits, scheduler)
+        todo = plan(units, store, replay)
+        todo.check()
+        if players is None and todo.units:
+            players = _players(stack, many, limits, scheduler)
+        pool, many = players or (None, many)
+        advance = stack.enter_context(
+            _show.progress(chosen.name, todo.total, quiet=quiet or as_json, done=todo.held)
+        )
+        rows = carry_out(
+            todo,
+            store,
+            jobs=many,
+            pool=pool,
+            progress=lambda done, row: advance(failed=row.status is Status.FAILED),
+            differs=lambda stored, played: changed.append((stored, played)),
+        )
+        stale = store.stale()
     summaries = summarise(rows)
     facts = {
         "suite": f"{chosen.name}: {chosen.description}",
@@ -243,19 +280,50 @@ def run(
         "versions": ", ".join(f"{name} {number}" for name, number in versions().items()),
     }
     csv_path, html_path = folder / "leaderboard.csv", folder / "leaderboard.html"
-    write_atomic(csv_path, leaderboard_csv(summaries))
-    write_atomic(html_path, leaderboard_html(summaries, f"reconbench: {chosen.name}", facts))
+    try:
+        write_atomic(csv_path, leaderboard_csv(summaries))
+        write_atomic(html_path, leaderboard_html(summaries, f"reconbench: {chosen.name}", facts))
+    except OSError as error:
+        raise StoreWriteError(
+            f"cannot write the leaderboard to {folder}: {error.strerror}; all rows are stored: "
+            "free some space and run the same command again"
+        ) from None
     failures = [row for row in rows if row.status is Status.FAILED]
     if as_json:
         end = {"rows": len(rows), "failures": len(failures), "store": str(store.path)}
+        end |= {"played": todo.total - todo.held, "stale": stale, "changed": len(changed)}
         end |= {"csv": str(csv_path), "html": str(html_path)}
         typer.echo(json.dumps(end))
-        return
-    _show.suite(summaries)
-    if failures:
-        typer.echo(f"{len(failures)} rows failed; the first: {failures[0].error}", err=True)
-    typer.echo(str(csv_path))
-    typer.echo(str(html_path))
+    else:
+        _show.suite(summaries)
+        if failures:
+            text = f"{len(failures)} rows failed; the first: {failures[0].error}"
+            typer.echo(f"{text} (--retry-failed plays them again)", err=True)
+        if stale:
+            typer.echo(f"{stale} rows are stale: made by other code, left out here", err=True)
+        for stored, played in changed:
+            names = ", ".join(stored.differences(played))
+            typer.echo(f"came out otherwise: {stored.describe()}: {names}", err=True)
+        typer.echo(str(csv_path))
+        typer.echo(str(html_path))
+    if changed:
+        raise typer.Exit(1)
+
+
+def _players(
+    stack: ExitStack, jobs: int, limits: Limits, scheduler: str | None
+) -> tuple[Players, int]:
+    """Worker processes here, or those of a cluster, and how many."""
+    if scheduler is not None:
+        from reconbench.benchmarks.cluster import Cluster
+
+        cluster = stack.enter_context(Cluster(scheduler, limits))
+        return cluster, cluster.jobs
+    from reconbench.benchmarks.pool import Pool
+
+    pool = stack.enter_context(Pool(jobs, limits))
+    pool.warm()
+    return pool, jobs
 
 
 def _columns(texts: Sequence[str]) -> tuple[str, ...]:

@@ -1,0 +1,146 @@
+"""What the runner costs beside the attacks: keys, pipes to the workers, and the store.
+
+The workers play a stub that answers at once, so whatever time passes is the runner's own.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from importlib import import_module
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reconbench.benchmarks import pool as pools
+from reconbench.benchmarks.game import AttackSpec, Game
+from reconbench.benchmarks.results import Result
+from reconbench.benchmarks.runner import Unit, carry_out, plan, play_unit, run
+from reconbench.benchmarks.store import Entry, Keys, Store
+from reconbench.benchmarks.workers import Limits
+
+STUB = """
+import json
+from dataclasses import replace
+from reconbench.benchmarks.groups import Building, Built, Played, Started
+from reconbench.benchmarks.results import Result
+
+ROW = Result.from_json(json.loads({row!r}))
+
+def report_group(report, group, turns, *more):
+    for turn in turns:
+        for rep in turn.reps:
+            row = replace(ROW, rep=group.games[rep].rep, epsilon=group.games[rep].epsilon)
+            report(Building(rep))
+            report(Built(rep, replace(row, attack="")))
+            report(Started(turn))
+            report(Played(turn.attack, rep, row))
+"""
+CELLS = 2000
+
+
+def units(count: int) -> list[Unit]:
+    game, attacks = Game("acs", ("SEX",), 1.0, n=10, k=2), (AttackSpec("prior"),)
+    return [
+        Unit(replace(game, rep=place % 10, epsilon=1.0 + place // 10), attacks)
+        for place in range(count)
+    ]
+
+
+@pytest.fixture(scope="module")
+def row() -> Result:
+    return play_unit(units(1)[0])[0]
+
+
+@pytest.fixture
+def stub(
+    row: Result, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Callable[[list[Unit], Store], float]]:
+    """Play with two worker processes; the seconds that it took, without starting them."""
+    (tmp_path / "stub_of_play.py").write_text(STUB.format(row=json.dumps(row.to_json())))
+    monkeypatch.syspath_prepend(tmp_path)
+    stub_of_play = import_module("stub_of_play")
+    monkeypatch.setattr(pools, "report_group", stub_of_play.report_group)
+    with pools.Pool(2, Limits()) as pool, Store(tmp_path / "warm") as store:
+        run(units(20), store, jobs=2, pool=pool)
+
+        def play(work: list[Unit], store: Store) -> float:
+            start = time.perf_counter()
+            rows = run(work, store, jobs=2, pool=pool)
+            assert len(rows) == len(work)
+            return time.perf_counter() - start
+
+        yield play
+    del sys.modules["stub_of_play"]
+
+
+def test_rows_through_pool_and_store(
+    benchmark: Any, stub: Callable[[list[Unit], Store], float], row: Result, tmp_path: Path
+) -> None:
+    """A row's way costs less than a fifth of the cheapest real one's playing."""
+    work = units(CELLS)
+    with Store(tmp_path / "out") as store:
+        taken = benchmark.pedantic(stub, (work, store), rounds=1)
+        assert len(store.entries()) == CELLS
+    start = time.perf_counter()
+    for unit in units(10):
+        play_unit(unit)
+    playing = (time.perf_counter() - start) / 10
+    benchmark.extra_info["rows a second, two workers"] = CELLS / taken
+    benchmark.extra_info["ms a row of the runner's own"] = 1000 * taken / CELLS
+    benchmark.extra_info["ms a row of playing the prior attack"] = 1000 * playing
+    assert taken / CELLS < 0.2 * playing
+
+
+def test_resuming_costs_little(
+    benchmark: Any, fastest: Callable[..., list[float]], row: Result, tmp_path: Path
+) -> None:
+    """Hashing all keys and reading all rows costs little more than validating rows would."""
+    work, hashed = units(CELLS), Keys()
+    with Store(tmp_path) as store:
+        for unit in work:
+            store.put(hashed.of(unit.game, unit.attacks[0]), replace(row, rep=unit.game.rep))
+    text = json.dumps(row.to_json())
+
+    def validate() -> None:
+        for _ in range(CELLS):
+            Result.from_json(json.loads(text))
+
+    def resume() -> None:
+        with Store(tmp_path) as store:
+            todo = plan(work, store)
+            assert not todo.units and len(carry_out(todo, store)) == CELLS
+
+    resuming, validating = fastest(5, resume, validate)
+    benchmark.pedantic(resume, rounds=1)
+    benchmark.extra_info["ms a row to resume"] = 1000 * resuming / CELLS
+    benchmark.extra_info["resuming / validating"] = resuming / validating
+    assert resuming < 4 * validating
+
+
+def test_one_commit_a_row_is_affordable(
+    benchmark: Any, fastest: Callable[..., list[float]], row: Result, tmp_path: Path
+) -> None:
+    """Crash safety costs less than ten times one commit for all."""
+    work, hashed, folders = units(CELLS), Keys(), count()
+    keys = [hashed.of(unit.game, unit.attacks[0]) for unit in work]
+
+    def one_by_one() -> None:
+        with Store(tmp_path / str(next(folders))) as store:
+            for key in keys:
+                store.put(key, row)
+
+    def all_at_once() -> None:
+        with Store(tmp_path / str(next(folders))) as store:
+            store.add(Entry(key, row) for key in keys)
+
+    alone, together = fastest(3, one_by_one, all_at_once)
+    benchmark.pedantic(one_by_one, rounds=1)
+    benchmark.extra_info["ms a row, one commit each"] = 1000 * alone / CELLS
+    benchmark.extra_info["one commit each / one for all"] = alone / together
+    assert alone < 10 * together

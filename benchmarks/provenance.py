@@ -1,0 +1,210 @@
+"""The code that a row was made by, as a hash of the source of the parts it used.
+
+A part is a module with everything of the same package, and of reconbench, that it imports, however
+indirectly. Comments, documentation and blank lines do not count. Libraries count by version.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import io
+import json
+import tokenize
+from collections.abc import Iterable, Iterator
+from functools import cache
+from importlib.util import find_spec, resolve_name
+from pathlib import Path
+
+import reconbench
+from reconbench.benchmarks import plugins
+from reconbench.benchmarks.game import versions
+
+OURS = "reconbench"
+# What every row depends on, whoever attacks what: tables, streams, scores and ceilings.
+GAME_PARTS = (
+    "reconbench.attacks.metrics",
+    "reconbench.benchmarks.bounding",
+    "reconbench.benchmarks.misfit",
+    "reconbench.benchmarks.seeds",
+    "reconbench.datasets.baynet",
+)
+GAME_FILE = "reconbench.benchmarks.game"
+# The schema of rows, which has a version of its own.
+LEFT_OUT = "reconbench.benchmarks.results"
+
+Module = tuple[str, Path]
+
+
+def code_version(attack: str, mechanism: str) -> str:
+    """A hash of all code behind the rows of an attack on a mechanism, both as specs."""
+    parts = {
+        "attack": part("attacks", attack),
+        "mechanism": part("mechanisms", mechanism),
+        "game": _game(),
+        "versions": versions(),
+    }
+    return _sha256(json.dumps(parts, sort_keys=True))
+
+
+def part(kind: str, spec: str) -> str:
+    """A hash of a plugin's code. Raises ``PluginError`` if it is not here."""
+    path, colon, _ = spec.rpartition(":")
+    if colon and path.endswith(".py"):
+        try:
+            return _of_file(Path(path).read_bytes())
+        except OSError as error:
+            raise plugins.PluginError(f"no plugin file {path}: {error.strerror}") from None
+    points = plugins.registered(kind)
+    if spec not in points:
+        raise plugins.PluginError(f"unknown {kind[:-1]} {spec!r}")
+    point = points[spec]
+    number = point.dist.version if point.dist is not None else ""
+    name = point.value.partition(":")[0].strip()
+    return _of_module(name, "" if name.split(".")[0] == OURS else number)
+
+
+@cache
+def _of_module(name: str, number: str) -> str:
+    start = _find(name)
+    found = _closure([start]) if start is not None else set()
+    return _digest(found, name, number)
+
+
+@cache
+def _of_file(content: bytes) -> str:
+    """A file counts to the last byte, since it may be in any state."""
+    try:
+        tree = ast.parse(content)
+    except (SyntaxError, ValueError):
+        return hashlib.sha256(content).hexdigest()
+    return _digest(
+        _closure(_imported(tree, "", False, (OURS,))), hashlib.sha256(content).hexdigest()
+    )
+
+
+@cache
+def _game() -> str:
+    roots = [found for name in GAME_PARTS if (found := _find(name)) is not None]
+    own = _find(GAME_FILE)
+    return _digest(_closure(roots) | ({own} if own is not None else set()))
+
+
+def _digest(modules: Iterable[Module], *more: str) -> str:
+    return _sha256(json.dumps([*more, *((name, _source(path)) for name, path in sorted(modules))]))
+
+
+def _closure(roots: Iterable[Module]) -> set[Module]:
+    found: set[Module] = set()
+    ahead = list(roots)
+    while ahead:
+        module = ahead.pop()
+        if module not in found and module[0] != LEFT_OUT:
+            found.add(module)
+            ahead += _imports(module)
+    return found
+
+
+@cache
+def _imports(module: Module) -> tuple[Module, ...]:
+    name, path = module
+    packages = {OURS, name.partition(".")[0]}
+    return tuple(_imported(_tree(path), name, path.name == "__init__.py", tuple(packages)))
+
+
+def _imported(
+    tree: ast.Module, name: str, is_package: bool, packages: tuple[str, ...]
+) -> Iterator[Module]:
+    """The modules of some packages that a module imports, wherever in it."""
+    home = name if is_package else name.rpartition(".")[0]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                if alias.name.partition(".")[0] in packages:
+                    found = _find(alias.name)
+                    if found is not None:
+                        yield found
+        elif isinstance(node, ast.ImportFrom):
+            base = _absolute(node, home)
+            if base.partition(".")[0] in packages:
+                for alias in node.names:
+                    yield from _homes(base, alias.name)
+
+
+def _absolute(node: ast.ImportFrom, home: str) -> str:
+    if not node.level:
+        return node.module or ""
+    try:
+        return resolve_name("." * node.level + (node.module or ""), home)
+    except ImportError:
+        return ""
+
+
+@cache
+def _homes(base: str, name: str) -> tuple[Module, ...]:
+    """Where a name comes from that is imported from a module: all of a package if in doubt."""
+    found = _find(base)
+    if found is None:
+        return ()
+    if found[1].name != "__init__.py":
+        return (found,)
+    inner = _find(f"{base}.{name}")
+    if inner is not None:
+        return (inner,)
+    if base == OURS and name in reconbench._HOME_OF:
+        return _homes(reconbench._HOME_OF[name], name)
+    for node in _tree(found[1]).body:
+        if isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                if (alias.asname or alias.name) == name:
+                    return _homes(_absolute(node, base), alias.name)
+    stem = f"{base}."
+    return tuple(
+        (base if path == found[1] else stem + path.stem, path)
+        for path in sorted(found[1].parent.glob("*.py"))
+    )
+
+
+@cache
+def _find(name: str) -> Module | None:
+    try:
+        spec = find_spec(name)
+    except (ImportError, ValueError, AttributeError):
+        return None
+    if spec is None or spec.origin is None or not spec.origin.endswith(".py"):
+        return None
+    return name, Path(spec.origin)
+
+
+@cache
+def _tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_bytes())
+
+
+@cache
+def _source(path: Path) -> str:
+    """The lines of a file without comments, documentation and blanks, as one hash."""
+    text = path.read_text(encoding="utf-8")
+    lines = text.splitlines()
+    for node in ast.walk(_tree(path)):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            first = node.body[0] if node.body else None
+            if (
+                isinstance(first, ast.Expr)
+                and isinstance(first.value, ast.Constant)
+                and isinstance(first.value.value, str)
+                and first.end_lineno is not None
+            ):
+                for place in range(first.lineno - 1, first.end_lineno):
+                    lines[place] = ""
+    if "#" in text:
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+            if token.type == tokenize.COMMENT:
+                row, column = token.start
+                lines[row - 1] = lines[row - 1][:column]
+    kept = (line.rstrip() for line in lines)
+    return _sha256("\n".join(line for line in kept if line))
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

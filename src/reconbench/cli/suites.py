@@ -1,0 +1,290 @@
+"""`reconbench suite`: what a suite holds and costs, and its computations."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from reconbench.cli import _show
+
+if TYPE_CHECKING:
+    from reconbench.benchmarks.estimates import Estimate, GameEstimate
+    from reconbench.benchmarks.results import Result
+    from reconbench.benchmarks.suite import Suite
+
+app = typer.Typer(
+    help="Look at a suite before it runs, and do its computations.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+Name = Annotated[str, typer.Argument(help="A suite (see `suite list`) or a .toml file.")]
+CURVES = "curves.csv"
+
+
+@app.command("list")
+def list_(as_json: Json = False) -> None:
+    """List the shipped suites: games, rows to play and estimated time on one core.
+
+    \b
+    Examples:
+      reconbench suite list
+      reconbench suite list --json
+    """
+    from reconbench.benchmarks.estimates import estimate
+    from reconbench.benchmarks.suite import shipped
+
+    found: list[dict[str, Any]] = []
+    for name, suite in shipped().items():
+        plan = estimate(suite.units()) if _plays(suite) else None
+        found.append(
+            {
+                "name": name,
+                "games": len(plan.games) if plan else 0,
+                "rows": plan.rows if plan else 0,
+                "computations": len(suite.computations()),
+                "core_seconds": round(plan.seconds, 1) if plan else 0.0,
+                "description": suite.description,
+            }
+        )
+    if as_json:
+        typer.echo(json.dumps(found, ensure_ascii=False, indent=1))
+        return
+    _show.pairs({each["name"]: f"{_size(each)}. {each['description']}" for each in found})
+    typer.echo("times are rough, for one core; `reconbench suite show NAME` has more")
+
+
+@app.command()
+def show(
+    suite: Name,
+    out: Annotated[
+        Path | None, typer.Option(help="A folder of results: its rows are done, and time the rest.")
+    ] = None,
+    reps: Annotated[
+        int | None, typer.Option(min=1, help="Repetitions, instead of the suite's.")
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="Worker processes; default: all cores.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Show a suite's games, with time and memory, before anything runs.
+
+    \b
+    Examples:
+      reconbench suite show swanberg-fig6
+      reconbench suite show quick --out results/quick
+      reconbench suite show path/to/suite.toml --reps 50 --json
+    """
+    from reconbench.benchmarks.estimates import estimate
+    from reconbench.benchmarks.runner import available_cores
+    from reconbench.benchmarks.suite import find_suite
+
+    chosen = find_suite(suite)
+    done = [] if out is None else _stored(out)
+    plan = estimate(chosen.units(repetitions=reps), done) if _plays(chosen) else None
+    many = jobs or available_cores()
+    computations = [
+        {"suite": name, **curve.model_dump(mode="json", exclude_none=True)}
+        for name, curve in chosen.computations()
+    ]
+    if as_json:
+        described: dict[str, Any] = {
+            "name": chosen.name,
+            "description": chosen.description,
+            "parts": [part.name for part in chosen.parts],
+            "computations": computations,
+            **(_described(plan, many) if plan else {"games": []}),
+        }
+        typer.echo(json.dumps(described, ensure_ascii=False))
+        return
+    typer.echo(f"{chosen.name}: {chosen.description}")
+    if plan:
+        header, lines, same = _varying([_line(each) for each in plan.games])
+        if same:
+            typer.echo(
+                "in all games: " + ", ".join(f"{key} {value}" for key, value in same.items())
+            )
+        _show.table("Games", header, lines)
+        for line in _totals(plan, many):
+            typer.echo(line)
+    if computations:
+        kinds = ", ".join(f"{each['compute']} ({each['suite']})" for each in computations)
+        typer.echo(f"computations: {kinds}")
+        typer.echo(f"do them with: reconbench suite compute {suite}")
+
+
+@app.command()
+def compute(
+    suite: Name,
+    out: Annotated[Path | None, typer.Option(help="Output folder; default results/SUITE.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Do a suite's computations: rows to the store, and a CSV file of all values.
+
+    \b
+    Examples:
+      reconbench suite compute swanberg-fig1
+      reconbench suite compute kulynych --out results/kulynych
+    """
+    from reconbench.benchmarks.computations import computed
+    from reconbench.benchmarks.store import Store
+    from reconbench.benchmarks.suite import find_suite
+    from reconbench.datasets.files import write_atomic
+
+    chosen = find_suite(suite)
+    curves = chosen.computations()
+    if not curves:
+        raise ValueError(
+            f"suite {chosen.name} has no computations; play its games with `reconbench run {suite}`"
+        )
+    folder = out or Path("results") / chosen.name
+    entries = [entry for name, curve in curves for entry in computed(name, curve)]
+    with Store(folder) as store:
+        store.add(entries)
+    path = folder / CURVES
+    rows = [each.row for each in entries]
+    write_atomic(path, _curves_csv(rows))
+    if as_json:
+        typer.echo(json.dumps({"rows": len(rows), "store": str(store.path), "csv": str(path)}))
+        return
+    typer.echo(f"{len(rows)} rows in {store.path}")
+    typer.echo(str(path))
+
+
+def _plays(suite: Suite) -> bool:
+    return any(part.games for part in suite.parts)
+
+
+def _stored(folder: Path) -> list[Result]:
+    from reconbench.benchmarks.store import Store
+
+    with Store.reading(folder) as store:
+        return [entry.row for entry in store.entries()]
+
+
+def _described(plan: Estimate, jobs: int) -> dict[str, Any]:
+    return {
+        "rows": plan.rows,
+        "stored": plan.stored,
+        "core_seconds": round(plan.seconds, 1),
+        "seconds": round(plan.seconds / jobs, 1),
+        "jobs": jobs,
+        "timings": plan.source,
+        "released": plan.released,
+        "memory_mib": round(plan.memory_mib),
+        "games": [
+            {
+                "dataset": each.game.dataset,
+                "targets": list(each.game.targets),
+                "known": list(each.game.known),
+                "n": each.game.n,
+                "k": each.game.k,
+                "epsilon": _epsilon(each.game.epsilon),
+                "delta": each.game.delta,
+                "mechanism": each.game.mechanism,
+                "metric": each.game.metric,
+                "adversary": each.game.adversary.value,
+                "attacker_prior": each.game.attacker_prior,
+                "attacks": list(each.attacks),
+                "repetitions": each.repetitions,
+                "rows": each.rows,
+                "stored": each.stored,
+                "released": each.released,
+                "core_seconds": round(each.seconds, 2),
+            }
+            for each in plan.games
+        ],
+    }
+
+
+def _line(each: GameEstimate) -> dict[str, str]:
+    game = each.game
+    several = f"{game.targets[0]}, … {game.targets[-1]} ({len(game.targets)})"
+    return {
+        "data set": game.dataset,
+        "targets": ", ".join(game.targets) if len(game.targets) < 3 else several,
+        "known": ", ".join(game.known) or "all other columns",
+        "n": str(game.n),
+        "k": str(game.k),
+        "epsilon": f"{game.epsilon:g}",
+        "delta": f"{game.delta:g}",
+        "mechanism": game.mechanism,
+        "metric": game.metric,
+        "adversary": game.adversary.value,
+        "attacker's prior": game.attacker_prior,
+        "attacks": ", ".join(each.attacks),
+        "rows": str(each.rows),
+        "stored": str(each.stored),
+        "released": f"{each.released:,}",
+        "time": _time(each.seconds),
+    }
+
+
+def _varying(lines: list[dict[str, str]]) -> tuple[list[str], list[list[str]], dict[str, str]]:
+    """The columns in which games differ, their lines, and what all games have in common."""
+    always = ("data set", "targets", "rows", "time")
+    found = {key: {line[key] for line in lines} for key in lines[0]}
+    header = [key for key, values in found.items() if len(values) > 1 or key in always]
+    same = {key: lines[0][key] for key in lines[0] if key not in header}
+    return header, [[line[key] for key in header] for line in lines], same
+
+
+def _totals(plan: Estimate, jobs: int) -> list[str]:
+    return [
+        f"{len(plan.games)} games, {plan.rows} rows, {plan.stored} of them stored",
+        f"time: about {_time(plan.seconds / jobs)} with {jobs} jobs, {_time(plan.seconds)} on one "
+        f"core (from {plan.source})",
+        f"memory: up to {plan.memory_mib:,.0f} MiB a worker; the largest release has "
+        f"{plan.released:,} cells",
+    ]
+
+
+def _curves_csv(rows: list[Result]) -> str:
+    """One line a bound and point."""
+    out = io.StringIO(newline="")
+    writer = csv.writer(out)
+    header = ["suite", "mechanism", "point", "epsilon", "delta", "relation", "guarantee"]
+    writer.writerow([*header, "baseline", "bound", "quantity", "value"])
+    for row in rows:
+        for bound, by_level in row.ceilings.items():
+            writer.writerow(
+                [
+                    row.dataset,
+                    row.mechanism,
+                    row.targets[0],
+                    row.epsilon,
+                    row.delta,
+                    row.relation,
+                    row.guarantee,
+                    row.baseline_expected,
+                    bound,
+                    row.metric,
+                    by_level["mean"],
+                ]
+            )
+    return out.getvalue()
+
+
+def _size(each: dict[str, Any]) -> str:
+    if not each["games"]:
+        return f"{each['computations']} computations"
+    return f"{each['games']} games, {each['rows']} rows, {_time(each['core_seconds'])}"
+
+
+def _epsilon(value: float) -> float | str:
+    return "inf" if value == float("inf") else value
+
+
+def _time(seconds: float) -> str:
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    if seconds < 6000:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"

@@ -1,0 +1,179 @@
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from reconbench.benchmarks import plugins
+from reconbench.benchmarks.estimates import estimate
+from reconbench.benchmarks.game import AttackSpec, Round, play
+from reconbench.benchmarks.suite import SUITES, SuiteError, find_suite, read_suite, shipped
+
+SUITE = """
+name = "mine"
+description = "a test"
+repetitions = 2
+attacks = ["prior", {attack = "rap", options = {steps = 5}}]
+[[games]]
+dataset = "acs"
+targets = ["SEX", ["SEX", "MAR"]]
+epsilon = [1, inf]
+k = [2, 3]
+"""
+
+
+def written(folder: Path, text: str, name: str = "mine.toml") -> Path:
+    path = folder / name
+    path.write_text(text)
+    return path
+
+
+def games(path: Path) -> set[tuple[object, ...]]:
+    return {
+        (u.game.targets, u.game.k, u.game.epsilon, u.game.metric) for u in read_suite(path).units()
+    }
+
+
+def test_every_shipped_suite_has_its_name_and_something_to_do() -> None:
+    found = shipped()
+    papers = {f"swanberg-fig{i}" for i in (1, 4, 5, 6, 7)} | {
+        f"kulynych-fig{i}" for i in range(2, 7)
+    }
+    assert papers | {"swanberg", "kulynych", "k-sweep", "n-sweep", "adversary"} <= set(found)
+    for name, suite in found.items():
+        assert suite.name == name and suite.description
+        if suite.computations():
+            with pytest.raises(SuiteError, match=f"reconbench suite compute {name}"):
+                suite.units()
+        else:
+            assert suite.units()
+
+
+def test_the_papers_games() -> None:
+    found = shipped()
+    fig4 = found["swanberg-fig4"].units(repetitions=1)
+    assert len(fig4) == 26 and {unit.game.epsilon for unit in fig4} == {1.0}
+    fig6 = found["swanberg-fig6"].units(repetitions=1)
+    for dataset, most in (("acs", 13), ("fire", 7)):
+        order = plugins.prior(dataset).visit_order
+        mine = [unit.game for unit in fig6 if unit.game.dataset == dataset]
+        assert [game.targets for game in mine] == [order[:h] for h in range(1, most + 1)]
+        assert {game.known for game in mine} == {order[-3:]}
+    fig7 = found["swanberg-fig7"].units(repetitions=1)
+    assert [unit.game.metric for unit in fig7 if unit.game.dataset == "acs"] == [
+        f"l1:{error}" for error in range(10)
+    ]
+
+
+def test_included_suites_share_their_games() -> None:
+    whole = find_suite("swanberg").units()
+    parts = [find_suite(f"swanberg-fig{i}").units() for i in (4, 5, 6, 7)]
+    every = {unit.game for units in parts for unit in units}
+    assert {unit.game for unit in whole} == every and len(whole) == len(every)
+    assert len(whole) < sum(len(units) for units in parts)  # SCHL and ALS Unit at epsilon 1
+
+
+def test_repetitions_stand_together_and_blocks_may_have_their_own(tmp_path: Path) -> None:
+    more = '\n[[games]]\ndataset = "fire"\ntargets = "ALS Unit"\nepsilon = 1\nrepetitions = 3\n'
+    found = read_suite(written(tmp_path, SUITE + more + 'attacks = "random"\n')).units()
+    assert [unit.game.rep for unit in found[:4]] == [0, 1, 0, 1]
+    last = found[-3:]
+    assert [unit.game.rep for unit in last] == [0, 1, 2]
+    assert {spec.spec for unit in last for spec in unit.attacks} == {"random"}
+
+
+def test_include_and_exclude_in_a_block(tmp_path: Path) -> None:
+    text = SUITE.replace('["SEX", ["SEX", "MAR"]]', '["SEX"]')
+    more = "include = [{epsilon = 5, k = 1}]\nexclude = [{epsilon = inf, k = [3]}]\n"
+    assert games(written(tmp_path, text + more)) == {
+        (("SEX",), 2, 1.0, "exact"),
+        (("SEX",), 3, 1.0, "exact"),
+        (("SEX",), 2, float("inf"), "exact"),
+        (("SEX",), 1, 5.0, "exact"),
+    }
+
+
+def test_a_suite_of_suites_in_files(tmp_path: Path) -> None:
+    written(tmp_path, SUITE)
+    path = written(
+        tmp_path, 'name = "all"\ndescription = ""\ninclude = ["mine.toml", "smoke"]', "all.toml"
+    )
+    found = read_suite(path)
+    assert [part.name for part in found.parts] == ["all", "mine", "smoke"]
+    units = found.units()
+    shared = [unit for unit in units if len(unit.attacks) == 4]
+    assert len(units) == 8 * 2 + 4 - 2 and [unit.game.rep for unit in shared] == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("k = [2", "kk = [2", r"games.0.kk: Extra inputs are not permitted; did you mean 'k'"),
+        ("k = [2, 3]", "k = 2.5", r"games.0.k.0: .*valid integer, got 2.5"),
+        ("[1, inf]", '"1"', r"games.0.epsilon.0: .*valid number, got '1'"),
+        ("[1, inf]", "0", r"games.0.epsilon.0: .*greater than 0, got 0"),
+        ("[1, inf]", "[]", r"games.0.epsilon: .*at least 1 item.*give a value or leave"),
+        ("[2, 3]", "17", r"games.0.the game on SEX: k must be between 1 and the 16 columns"),
+        ('"SEX", [', '"SXE", [', r"games.0.targets: unknown column 'SXE'; this domain has AGEP"),
+        ('["SEX", ["SEX", "MAR"]]', '"visit:1-16"', r"targets: 'visit:1-16' must count from 1 to"),
+        ('["SEX", ["SEX", "MAR"]]', "[]", r"games.0.targets: give \"each\", \"visit:A-B\" or"),
+        ('["SEX", ["SEX", "MAR"]]', "[3]", r"games.0.targets: a column is named by a text"),
+        ("k = [2, 3]", 'known = "all"', r"games.0.known: give a list of columns or \"last:N\""),
+        ("k = [2, 3]", 'known = ["X"]', r"games.0.known: unknown column 'X'"),
+        ("k = [2, 3]", 'metric = "l1:0-3"', r"games.0.metric: column 'SEX' is not ordinal"),
+        ("k = [2, 3]", 'adversary = "weak"', r"games.0.adversary: use realistic or informed"),
+        ("k = [2, 3]", 'attacker_prior = "x"', r"games.0.attacker_prior: unknown attacker_prior"),
+        ("k = [2, 3]", 'mechanism = "x"', r"games.0.mechanism: unknown mechanism 'x'"),
+        ("k = [2, 3]", "exclude = [{n = 7}]", r"games.0.exclude.0: no game has these values"),
+        ("k = [2, 3]", "include = [{epsilom = 7}]", r"games.0: include.0.epsilom: Extra inputs"),
+        ('"acs"', '"census"', r"games.0.dataset: unknown dataset 'census'; available: acs"),
+        ('"prior"', '"pior"', r"suite mine.attacks: unknown attack 'pior'; available: .*posterior"),
+        ("options =", "option =", r"attacks.1.option: Extra inputs.*did you mean 'options'"),
+        ("repetitions = 2", "repetitions = 0", r"repetitions: .*greater than or equal to 1, got 0"),
+        ('name = "mine"', 'name = "mine"\ninclude = ["nope"]', r"include: unknown suite 'nope'"),
+        ('name = "mine"', 'name = "mine"\ninclude = ["no.toml"]', r"include: cannot read suite"),
+        ('name = "mine"', 'name = "mine"\ninclude = ["mine.toml"]', r"mine -> mine"),
+    ],
+)
+def test_bad_suites_in_one_line(tmp_path: Path, old: str, new: str, message: str) -> None:
+    assert old in SUITE
+    path = written(tmp_path, SUITE.replace(old, new, 1))
+    with pytest.raises(SuiteError, match=message) as caught:
+        read_suite(path).units()
+    assert "\n" not in str(caught.value)
+
+
+def test_suites_without_attacks_or_content(tmp_path: Path) -> None:
+    text = "\n".join(line for line in SUITE.splitlines() if not line.startswith("attacks"))
+    with pytest.raises(SuiteError, match=r"attacks: games.0 has none"):
+        read_suite(written(tmp_path, text))
+    with pytest.raises(SuiteError, match="nothing to run"):
+        read_suite(written(tmp_path, 'name = "x"\ndescription = ""'))
+
+
+def test_cycles_over_several_files(tmp_path: Path) -> None:
+    for name, other in (("a", "b"), ("b", "c"), ("c", "b")):
+        text = f'name = "{name}"\ndescription = ""\ninclude = ["{other}.toml"]'
+        written(tmp_path, text, f"{name}.toml")
+    with pytest.raises(SuiteError, match="include each other: b -> c -> b"):
+        read_suite(tmp_path / "a.toml")
+
+
+def test_suites_are_data() -> None:
+    for path in sorted(Path(str(SUITES)).glob("*.toml")):
+        assert tomllib.loads(path.read_text(encoding="utf-8"))["name"] == path.stem
+
+
+def test_estimates_without_and_with_stored_rows() -> None:
+    units = find_suite("smoke").units()
+    rough = estimate(units)
+    assert (rough.rows, rough.stored) == (12, 0) and "rough costs" in rough.source
+    assert {each.game.targets: each.released for each in rough.games} == {
+        ("SEX",): 9_884,
+        ("ALS Unit",): 20_816,
+    }
+    row = play(Round.of(units[0].game), AttackSpec("prior"))
+    one = estimate(units, [row])
+    assert one.stored == 1 and one.source.startswith("stored timings for")
+    assert estimate(find_suite("swanberg-fig6").units()).seconds > rough.seconds

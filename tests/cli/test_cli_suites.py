@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+Run = Callable[..., Any]
+
+
+def test_list(reconbench: Run) -> None:
+    done = reconbench("suite", "list", "--json")
+    assert done.returncode == 0, done.stderr
+    found = {each["name"]: each for each in json.loads(done.stdout)}
+    assert found["swanberg"]["games"] == 98 and found["swanberg"]["core_seconds"] > 60
+    assert found["kulynych"]["computations"] == 6 and found["kulynych"]["games"] == 0
+    shown = reconbench("suite", "list").stdout
+    assert all(name in shown for name in found)
+
+
+def test_show_says_where_its_times_are_from(reconbench: Run, tmp_path: Path) -> None:
+    done = reconbench("suite", "show", "smoke", "--json", "--jobs", "2")
+    rough = json.loads(done.stdout)
+    assert (rough["rows"], rough["stored"], len(rough["games"])) == (12, 0, 2)
+    assert rough["timings"] == "a shipped table of rough costs"
+    assert rough["released"] == 20_816 and rough["seconds"] * 2 >= rough["core_seconds"] - 0.2
+    text = reconbench("suite", "show", "smoke").stdout
+    assert "2 games, 12 rows" in text and "rough costs" in text and "20,816 cells" in text
+    out = str(tmp_path / "out")
+    ran = reconbench("run", "smoke", "--reps", "1", "--jobs", "1", "--out", out, "--json")
+    assert ran.returncode == 0, ran.stderr
+    timed = json.loads(reconbench("suite", "show", "smoke", "--out", out, "--json").stdout)
+    assert timed["stored"] == 6 and timed["timings"] == "stored timings"
+
+
+def test_compute(reconbench: Run, tmp_path: Path) -> None:
+    done = reconbench("suite", "compute", "kulynych-fig4", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    end = json.loads(done.stdout)
+    rows = list(csv.DictReader((tmp_path / end["csv"]).read_text().splitlines()))
+    assert end["rows"] == 8 and len(rows) == 24
+    assert {row["quantity"] for row in rows} == {"advantage"}
+
+
+def test_errors_are_one_line(reconbench: Run, tmp_path: Path) -> None:
+    (tmp_path / "bad.toml").write_text('name = "bad"\ndescription = ""\ngames = []\n')
+    for arguments, message in (
+        (("show", "nope"), "unknown suite 'nope'"),
+        (("show", "smoke", "--out", str(tmp_path / "none")), "none"),
+        (("show", str(tmp_path / "bad.toml")), "games"),
+        (("compute", "smoke"), "has no computations"),
+    ):
+        done = reconbench("suite", *arguments)
+        assert done.returncode == 2 and message in done.stderr
+        assert done.stderr.startswith("error: ") and done.stderr.count("\n") == 1
