@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import sqlite3
 import sys
 from dataclasses import replace
 from math import inf
@@ -14,7 +15,15 @@ import pytest
 from reconbench.benchmarks.game import AttackSpec, Game
 from reconbench.benchmarks.results import FIELDS, Result, Status
 from reconbench.benchmarks.runner import Unit, play_unit
-from reconbench.benchmarks.store import FILE_NAME, Key, Origin, Store, StoreError, row_key
+from reconbench.benchmarks.store import (
+    FILE_NAME,
+    Key,
+    Origin,
+    Store,
+    StoreError,
+    _seal,
+    row_key,
+)
 from reconbench.benchmarks.transfer import (
     Kind,
     TransferError,
@@ -233,3 +242,17 @@ def test_tables_that_cannot_be_written(odd: Path, tmp_path: Path) -> None:
         export(read(odd), tmp_path / "rows.xlsx")
     with pytest.raises(TransferError, match="no folder"):
         export(read(odd), tmp_path / "none" / "rows.csv")
+
+
+def test_rows_of_others_are_validated_even_if_sealed(row: Result, tmp_path: Path) -> None:
+    """Anybody can write a seal, so it does not make a row of the wrong shape good."""
+    theirs = stored(tmp_path / "theirs", reps(row, 0))
+    with sqlite3.connect(theirs / FILE_NAME) as connection:
+        name, text = connection.execute("SELECT key, row FROM results").fetchone()
+        forged = json.dumps({**json.loads(text), "successes": "many"})
+        connection.execute("UPDATE results SET row = ?, seal = ?", (forged, _seal(name, forged)))
+    connection.close()
+    mine = stored(tmp_path / "mine", reps(row, 1))
+    with pytest.raises(StoreError, match="successes"):
+        merge(mine, [theirs])
+    assert len(read(mine)) == 1
