@@ -105,22 +105,28 @@ def suite(summaries: Sequence[Summary]) -> None:
     rows = []
     for (dataset, epsilon, attack), group in groups.items():
         done = [each for each in group if each.success is not None]
-        columns = (
+        columns: tuple[list[float | None], ...] = (
             [each.baseline for each in done],
             [each.success or 0.0 for each in done],
+            [each.best_possible for each in done],
             [most_on_average(each.ceilings) for each in done],
             [tightest(each.ceilings)[-1] for each in done],
         )
-        shares = [
-            f"{100 * sum(v / each.n for v, each in zip(values, done, strict=True)) / len(done):.1f}"
-            if done
-            else "failed"
-            for values in columns
-        ]
+        shares = [_share(values, done) for values in columns]
         rows.append([dataset, f"{epsilon:g}", attack, len(done), *shares])
-    header = ["data set", "epsilon", "attack", "games", "prior %", "attack %"]
+    header = ["data set", "epsilon", "attack", "games", "prior %", "attack %", "best possible %"]
     header += ["most on average %", "95 % ceiling %"]
     table("Records reconstructed, mean over games", header, rows)
+
+
+def _share(values: Sequence[float | None], games: Sequence[Summary]) -> str:
+    """The mean share of records, in percent; none where the value of a game is unknown."""
+    if not games:
+        return "failed"
+    shares = [
+        value / each.n for value, each in zip(values, games, strict=True) if value is not None
+    ]
+    return f"{100 * sum(shares) / len(games):.1f}" if len(shares) == len(games) else ""
 
 
 @dataclass
