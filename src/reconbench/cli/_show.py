@@ -26,6 +26,8 @@ Ceilings = Mapping[str, Mapping[str, float]]
 
 # A long run that is not watched on a terminal says something at least this often, in seconds.
 SILENCE = 30.0
+# The most lines of the table that a run ends with.
+MOST_LINES = 60
 
 if TYPE_CHECKING:
     from reconbench.benchmarks.results import Result
@@ -116,7 +118,9 @@ def suite(summaries: Sequence[Summary]) -> None:
         rows.append([dataset, f"{epsilon:g}", attack, len(done), *shares])
     header = ["data set", "epsilon", "attack", "games", "prior %", "attack %", "best possible %"]
     header += ["most on average %", "95 % ceiling %"]
-    table("Records reconstructed, mean over games", header, rows)
+    table("Records reconstructed, mean over games", header, rows[:MOST_LINES])
+    if len(rows) > MOST_LINES:
+        Console(stderr=True).print(Text(f"{len(rows) - MOST_LINES} more lines in leaderboard.csv"))
 
 
 def _share(values: Sequence[float | None], games: Sequence[Summary]) -> str:
