@@ -30,6 +30,7 @@ from reconbench.benchmarks.shipping import (
     Order,
     Parcel,
     Run,
+    from_text,
     packages_of,
     play_order,
     same_packages,
@@ -203,8 +204,7 @@ class _Play:
         """What a worker sent, in the client's own thread."""
         said = event[1]
         if isinstance(said, dict) and said.get("run") == self._run.name:
-            outcome = self._dask.protocol.pickle.loads(said["outcome"])
-            self._news.put(_Early(said["place"], outcome))
+            self._news.put(_Early(said["place"], from_text(said["outcome"])))
 
     def _next(self) -> list[tuple[int, Outcome]]:
         try:

@@ -24,8 +24,9 @@ from typing import Any
 
 from reconbench.benchmarks import plugins
 from reconbench.benchmarks.game import versions
-from reconbench.benchmarks.groups import Group, Outcome, Turn
+from reconbench.benchmarks.groups import Group, Lost, Outcome, Played, Turn
 from reconbench.benchmarks.pool import Assignment, Pool
+from reconbench.benchmarks.results import Result
 from reconbench.benchmarks.workers import Limits
 from reconbench.datasets.bif import codebook_path
 
@@ -183,9 +184,26 @@ def play_order(run: Run, order: Order) -> list[Outcome]:
         work = [Assignment(order.place, order.group, list(order.turns))]
         for place, outcome in pool.outcomes(work, stopped):
             found.append(outcome)
-            said = dask.protocol.pickle.dumps(outcome)
-            worker.log_event(TOPIC, {"run": run.name, "place": place, "outcome": said})
+            worker.log_event(TOPIC, {"run": run.name, "place": place, "outcome": as_text(outcome)})
     return found
+
+
+def as_text(outcome: Outcome) -> str:
+    """An outcome as JSON, for ``from_text``."""
+    row = None if outcome.row is None else outcome.row.to_json()
+    how = outcome.how if isinstance(outcome, Lost) else None
+    return json.dumps([outcome.attack, outcome.rep, how, row], allow_nan=False)
+
+
+def from_text(text: str) -> Outcome:
+    """The exact inverse of ``as_text``: whole numbers stay whole."""
+    attack, rep, how, raw = json.loads(text)
+    row = None if raw is None else Result.rebuilt(raw)
+    if how is not None:
+        return Lost(attack, rep, how, row)
+    if row is None:
+        raise ClusterError("a Dask worker sent a finished row that is none")
+    return Played(attack, rep, row)
 
 
 class _Desk(threading.local):

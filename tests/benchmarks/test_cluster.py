@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +23,18 @@ import pytest
 from reconbench.benchmarks import cluster
 from reconbench.benchmarks.cluster import Cluster
 from reconbench.benchmarks.game import AttackSpec, Game
-from reconbench.benchmarks.groups import Group, Played, Turn
+from reconbench.benchmarks.groups import Group, Lost, Played, Turn
 from reconbench.benchmarks.pool import Pool
 from reconbench.benchmarks.results import Result, Status
-from reconbench.benchmarks.runner import Unit, run
-from reconbench.benchmarks.shipping import ClusterError, Order, Parcel, same_packages
+from reconbench.benchmarks.runner import Unit, play_unit, run
+from reconbench.benchmarks.shipping import (
+    ClusterError,
+    Order,
+    Parcel,
+    as_text,
+    from_text,
+    same_packages,
+)
 from reconbench.benchmarks.store import Store
 from reconbench.benchmarks.workers import Limits
 from reconbench.datasets import BayNet, save_prior
@@ -336,3 +344,13 @@ def test_same_packages() -> None:
     same_packages({"numpy": "2.4"}, {"numpy": "2.4"}, "w")
     with pytest.raises(ClusterError, match=r"^Dask worker w has numpy 1, this machine numpy 2: "):
         same_packages({"numpy": "2"}, {"numpy": "1"}, "w")
+
+
+def test_rows_travel_as_text_and_arrive_as_they_were() -> None:
+    row = play_unit(Unit(Game("acs", ("SEX",), inf, n=5), (AttackSpec("posterior"),)))[0]
+    assert row.epsilon == inf and row.best_possible is not None
+    for outcome in (Played(1, 2, row), Lost(0, 1, "hung"), Lost(0, 1, "hung", row)):
+        arrived = from_text(as_text(outcome))
+        assert arrived == outcome and as_text(arrived) == as_text(outcome)
+    with pytest.raises(ClusterError, match="is none"):
+        from_text("[0, 0, null, null]")
