@@ -12,15 +12,15 @@ weighs both: the noise of a share, and how far record i may be from the share of
 τ = Σ_v q_v (1 − q_v) with q the released frequencies of the whole table. Were the shares of
 different K independent, that distance would have variance at most τ (1 − 1/m); they are not, since
 large cells overlap, and counting a large cell as one record plus m − 1 others would give τ (m − 1).
-The formula lies between; on six shipped columns at ε from 1 to ∞ its mean success is above both.
+The formula lies between, by rule of thumb.
 Without noise, parts that pin a record down (m = 1) decide alone; with much, it is the frequency
 among similar records.
 
 The share is projected on the simplex and the metric decides. No prior is used. Several hidden
 columns are averaged one by one, from the marginals with the fewest other hidden columns (none, if
 k − 1 columns are known), which are summed out and multiply the noise variance by their values.
-Joint shares, from marginals that hold all hidden columns, pin records down with fewer known
-columns and did worse on all pairs and triples tried.
+Joint shares, from marginals that hold all hidden columns, would pin records down with fewer known
+columns.
 """
 
 from __future__ import annotations
