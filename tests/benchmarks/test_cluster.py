@@ -96,11 +96,12 @@ class Processes:
         self._started.append(process)
         return process, log
 
-    def scheduler(self) -> None:
+    def scheduler(self) -> subprocess.Popen[bytes]:
         place = ["--host", "127.0.0.1", "--port", "0"]
-        _, log = self.start("scheduler", "scheduler", *place, "--no-dashboard", "--no-show")
+        process, log = self.start("scheduler", "scheduler", *place, "--no-dashboard", "--no-show")
         found = wait_for(lambda: re.search(r"tcp://127\.0\.0\.1:\d+", log.read_text()))
         self.address = found.group()
+        return process
 
     def worker(self, name: str) -> subprocess.Popen[bytes]:
         one = ["--nthreads", "1", "--nworkers", "1", "--no-dashboard", "--name", name]
@@ -270,6 +271,33 @@ def test_leaving_stops_what_is_running(dask: Processes, folder: Path) -> None:
         raise KeyboardInterrupt
     del rows
     wait_for(lambda: not running(MARK), seconds=10)
+
+
+def test_a_scheduler_that_dies_ends_the_run_and_keeps_its_rows(
+    folder: Path, tmp_path: Path
+) -> None:
+    units = [Unit(game, mine(folder, "Slow")) for game in games(folder, 6)]
+    own = Processes(tmp_path)
+    kept = []
+
+    def progress(_: int, row: Result) -> None:
+        kept.append(row)
+        if len(kept) == 2:
+            kill(scheduler)
+
+    try:
+        scheduler = own.scheduler()
+        own.worker("worker")
+        with Store(tmp_path / "store") as store:
+            with (
+                pytest.raises(ClusterError, match="finished rows are kept"),
+                Cluster(own.address, Limits()) as there,
+            ):
+                run(units, store, jobs=1, pool=there, progress=progress)
+            assert 2 <= len(kept) < len(units)
+            assert len(run(units, store)) == len(units)
+    finally:
+        own.stop()
 
 
 def test_other_versions_are_refused(
