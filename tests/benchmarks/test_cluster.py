@@ -72,6 +72,18 @@ class Shoots(Slow):
 class Mine(GaussianMarginals):
     name = "mine"
 """
+SUITE = """
+name = "mine"
+description = "an attack, a mechanism and a prior of one's own"
+repetitions = 3
+attacks = ["prior", "plugin.py:Slow"]
+[[games]]
+dataset = "toy.bif"
+targets = ["b"]
+mechanism = "plugin.py:Mine"
+n = 20
+epsilon = 2
+"""
 MARK = f"cluster-{os.getpid()}"
 PRIOR = AttackSpec("prior")
 
@@ -223,6 +235,30 @@ def test_rows_are_those_of_a_local_run_though_a_worker_is_killed(
     with Store(tmp_path / "cluster") as kept:
         again = run(units, kept, progress=lambda *_: pytest.fail("a row was not kept"))
     assert differences(again, local) == []
+
+
+def test_a_suite_with_plugin_files_gives_one_store_by_any_way(
+    dask: Processes, folder: Path
+) -> None:
+    (folder / "suite.toml").write_text(SUITE)
+    ways = {
+        "one": ("--jobs", "1"),
+        "two": ("--jobs", "2"),
+        "cluster": ("--scheduler", dask.address),
+    }
+    for out, how in ways.items():
+        command("run", "suite.toml", "--out", out, "--quiet", *how, cwd=folder)
+    for out in ("two", "cluster"):
+        assert "same" in command("results", "diff", "one", out, cwd=folder)
+    rows = command("results", "show", "cluster", "--json", cwd=folder)
+    assert json.loads(rows) and '"slow"' in rows
+
+
+def command(*arguments: str, cwd: Path) -> str:
+    program = str(Path(sys.executable).with_name("reconbench"))
+    done = subprocess.run([program, *arguments], cwd=cwd, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 def test_attacks_that_exit_or_hang_lose_their_rows_only(dask: Processes, folder: Path) -> None:
