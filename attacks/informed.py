@@ -96,7 +96,8 @@ def _evidence(view: AttackerView, release: MarginalsRelease, others: Table) -> F
         for width in range(1, min(release.k, len(hidden)) + 1)
         for part in combinations(hidden, width)
     }
-    for columns, answer in zip(release.workload, release.answers, strict=True):
+    told = release.touching(view.targets)
+    for columns, answer in zip(told.workload, told.answers, strict=True):
         part = tuple([i for i in columns if i in secret])
         own[part] += answer[tuple([where[i] for i in columns])]
     visible = list(codes)

@@ -215,6 +215,15 @@ def _contractions(whole: torch.Tensor, parts: Sequence[torch.Tensor]) -> Iterabl
     ``whole`` may have one row for all records; then matrix products avoid one row a record.
     """
     sizes = [part.shape[-1] for part in parts]
+    if len(parts) == 3 and whole.shape[-2] == 1:
+        # two of the three share the product with the first part
+        a, b, c = parts
+        table = whole.squeeze(-2).reshape(*whole.shape[:-2], sizes[0], -1)
+        half = (a @ table).reshape(*a.shape[:-1], sizes[1], sizes[2])
+        yield _outer([b, c]) @ table.mT
+        yield (half @ c[..., None]).squeeze(-1)
+        yield (b[..., None, :] @ half).squeeze(-2)
+        return
     for position, part in enumerate(parts):
         before, after = parts[:position], parts[position + 1 :]
         rows = whole.reshape(*whole.shape[:-1], prod(sizes[:position]), part.shape[-1], -1)
@@ -240,11 +249,12 @@ def shared_parts(known: Table, size: int) -> Floats:
 
 
 class ReleaseParts:
-    """A release taken apart by hidden columns."""
+    """A release taken apart by hidden columns; marginals that hold none of them are left out."""
 
     def __init__(
         self, releases: Sequence[MarginalsRelease], known: Table, targets: Sequence[str]
     ) -> None:
+        releases = [each.touching(targets) for each in releases]
         self._releases = releases
         domain = releases[0].domain
         self._sizes = domain.sizes

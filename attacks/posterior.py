@@ -73,7 +73,7 @@ class Posterior:
     def reconstruct(self, view: AttackerView, rng: np.random.Generator) -> Reconstruction:
         if not isinstance(view.release, MarginalsRelease):
             raise AttackError("posterior attacks marginals only")
-        release = view.release
+        release = view.release.touching(view.targets)
         gram = len(view.targets) == 1 and view.n <= GRAM_LIMIT
         model: Model = GramModel(view, release) if gram else CellModel(view, release)
         true = coldest(release.noise_sd, len(release.domain), release.k)

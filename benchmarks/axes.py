@@ -12,6 +12,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from reconbench.attacks import parse_metric
 from reconbench.benchmarks import misfit, plugins
 from reconbench.benchmarks.game import Adversary, Game, check
+from reconbench.benchmarks.options import Option, written
 from reconbench.datasets import Prior
 
 EACH = "each"
@@ -31,8 +32,16 @@ def listed(value: Any) -> Any:
 
 def told_attacks(value: Any) -> Any:
     """Attacks may be given by name alone."""
-    entries = listed(value)
-    return [{"attack": each} if isinstance(each, str) else each for each in entries]
+    return _entries(value, "attack")
+
+
+def told_mechanisms(value: Any) -> Any:
+    """Mechanisms may be given by name alone."""
+    return _entries(value, "mechanism")
+
+
+def _entries(value: Any, key: str) -> list[Any]:
+    return [{key: each} if isinstance(each, str) else each for each in listed(value)]
 
 
 def span(text: str, prefix: str) -> range | None:
@@ -99,11 +108,27 @@ Texts = Annotated[list[str], BeforeValidator(listed), Field(min_length=1)]
 
 class AttackEntry(Strict):
     attack: str
-    options: dict[str, bool | int | float | str] = {}
+    options: dict[str, Option] = {}
+
+
+class MechanismEntry(Strict):
+    mechanism: str
+    options: dict[str, Option] = {}
+
+    @property
+    def axes(self) -> tuple[str, str]:
+        """The mechanism and its options as they are in a game."""
+        return plugins.absolute(self.mechanism), written(self.options)
+
+
+Mechanisms = Annotated[list[MechanismEntry], BeforeValidator(told_mechanisms), Field(min_length=1)]
 
 
 class Exclude(Strict):
-    """Games to leave out: those that have one of the listed values on every listed axis."""
+    """Games to leave out: those that have one of the listed values on every listed axis.
+
+    A mechanism by name alone stands for it with whatever options.
+    """
 
     dataset: Texts | None = None
     targets: Annotated[list[str | list[str]], BeforeValidator(listed)] | None = None
@@ -111,7 +136,9 @@ class Exclude(Strict):
     k: Wholes | None = None
     epsilon: Annotated[list[Epsilon], BeforeValidator(listed)] | None = None
     delta: Annotated[list[Delta], BeforeValidator(listed)] | None = None
-    mechanism: Texts | None = None
+    mechanism: (
+        Annotated[list[str | MechanismEntry], BeforeValidator(listed), Field(min_length=1)] | None
+    ) = None
     metric: Annotated[Texts, BeforeValidator(_metrics)] | None = None
     adversary: Texts | None = None
     attacker_prior: Texts | None = None
@@ -122,12 +149,22 @@ class Exclude(Strict):
             if listed_values is None:
                 continue
             if name == "targets":
-                sets = [(t,) if isinstance(t, str) else tuple(t) for t in listed_values]
-                if game.targets not in sets:
-                    return False
-            elif getattr(game, name) not in listed_values:
+                listed_values = [(t,) if isinstance(t, str) else tuple(t) for t in listed_values]
+            elif name == "dataset":
+                listed_values = [plugins.absolute(spec) for spec in listed_values]
+            elif name == "mechanism":
+                listed_values = [_released_by(each, game) for each in listed_values]
+            if getattr(game, name) not in listed_values:
                 return False
         return True
+
+
+def _released_by(entry: str | MechanismEntry, game: Game) -> str | None:
+    """The mechanism of an entry; none if the entry has other options than the game."""
+    if isinstance(entry, str):
+        return plugins.absolute(entry)
+    name, options = entry.axes
+    return name if options == game.mechanism_options else None
 
 
 class Axes(Strict):
@@ -145,7 +182,7 @@ class Axes(Strict):
     k: Wholes = [3]
     epsilon: Annotated[list[Epsilon], BeforeValidator(listed), Field(min_length=1)]
     delta: Annotated[list[Delta], BeforeValidator(listed), Field(min_length=1)] = [1e-5]
-    mechanism: Texts = ["gaussian-marginals"]
+    mechanism: Mechanisms = [MechanismEntry(mechanism="gaussian-marginals")]
     metric: Annotated[Texts, BeforeValidator(_metrics)] = ["exact"]
     adversary: Annotated[list[Adversary], BeforeValidator(_adversaries), Field(min_length=1)] = [
         Adversary.REALISTIC
@@ -203,14 +240,13 @@ class Axes(Strict):
                 known = self._known_columns(prior)
             with _naming("targets"):
                 sets = self._target_sets(prior, known)
-            for name in self.mechanism:
-                with _naming("mechanism"):
-                    plugins.mechanism(name)
+            with _naming("mechanism"):
+                mechanisms = [self._checked(entry) for entry in self.mechanism]
             axes = product(
-                sets, self.n, self.k, self.epsilon, self.delta, self.mechanism, self.metric,
+                sets, self.n, self.k, self.epsilon, self.delta, mechanisms, self.metric,
                 self.adversary, self.attacker_prior,
             )  # fmt: skip
-            for targets, n, k, epsilon, delta, mechanism, metric, adversary, theirs in axes:
+            for targets, n, k, epsilon, delta, released, metric, adversary, theirs in axes:
                 with _naming("metric"):
                     parse_metric(metric).check(prior.domain, targets)
                 game = Game(
@@ -221,7 +257,8 @@ class Axes(Strict):
                     k=k,
                     epsilon=epsilon,
                     delta=delta,
-                    mechanism=plugins.absolute(mechanism),
+                    mechanism=released[0],
+                    mechanism_options=released[1],
                     metric=metric,
                     adversary=adversary,
                     attacker_prior=theirs,
@@ -231,6 +268,11 @@ class Axes(Strict):
                     check(game)
                 games.append(game)
         return games
+
+    @staticmethod
+    def _checked(entry: MechanismEntry) -> tuple[str, str]:
+        plugins.check_options(entry.mechanism, entry.options)
+        return entry.axes
 
     def _known_columns(self, prior: Prior) -> tuple[str, ...]:
         if isinstance(self.known, str):

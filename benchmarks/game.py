@@ -10,7 +10,6 @@ from enum import StrEnum
 from functools import cache, cached_property
 from importlib.metadata import version
 from math import hypot, isinf, isnan
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,7 +25,7 @@ from reconbench.attacks import (
     parse_metric,
     skip_reason,
 )
-from reconbench.benchmarks import bounding, memory, misfit, plugins
+from reconbench.benchmarks import bounding, memory, misfit, options, plugins
 from reconbench.benchmarks.results import Result, Status
 from reconbench.benchmarks.seeds import stream
 from reconbench.bounds import run_tail
@@ -59,6 +58,7 @@ class Game:
     The realistic adversary knows the known columns of every record; the informed one, against
     whom most bounds are proved, attacks each record knowing all the others in full. Tables are
     drawn from the prior of the data set; ``attacker_prior`` says which one the attacker believes.
+    ``mechanism_options`` is a JSON object.
     """
 
     dataset: str
@@ -74,6 +74,7 @@ class Game:
     seed: int = 0
     rep: int = 0
     attacker_prior: str = misfit.SAME
+    mechanism_options: str = options.NONE
 
     def __post_init__(self) -> None:
         if self.n < 1:
@@ -87,6 +88,7 @@ class Game:
         if self.rep < 0:
             raise GameError(f"rep must be 0 or more, got {self.rep}")
         misfit.check_spec(self.attacker_prior)
+        object.__setattr__(self, "mechanism_options", options.canonical(self.mechanism_options))
 
     def at(self, rep: int) -> Game:
         """Another repetition of this game."""
@@ -95,6 +97,10 @@ class Game:
     def stream(self, purpose: str, prior: Prior, *names: str) -> np.random.Generator:
         """A random stream named by the given axes of this game, its prior, seed and repetition."""
         axes: dict[str, object] = {name: _axis(getattr(self, name)) for name in names}
+        if "mechanism" in axes:
+            axes["mechanism"] = plugins.identity(self.mechanism)
+            if self.mechanism_options != options.NONE:
+                axes["mechanism_options"] = self.mechanism_options
         axes |= {"prior": prior.sha256(), "seed": self.seed, "rep": self.rep}
         return stream(purpose, axes)
 
@@ -105,8 +111,14 @@ def check(game: Game) -> tuple[Prior, tuple[str, ...], Metric, Mechanism]:
     domain, known = _columns(game, prior.domain)
     metric = parse_metric(game.metric)
     metric.check(domain, game.targets)
-    mechanism = plugins.mechanism(game.mechanism).for_budget(
-        domain, game.targets, game.epsilon, game.delta, k=game.k
+    mechanism = plugins.calibrated(
+        game.mechanism,
+        domain,
+        game.targets,
+        game.epsilon,
+        game.delta,
+        k=game.k,
+        options=options.read(game.mechanism_options),
     )
     return prior, known, metric, mechanism
 
@@ -167,15 +179,6 @@ class Round:
         """Every ceiling that one run has, for an attack with the given prior success."""
         return {**self.for_every_attack, **bounding.for_guesses(expected, self.mechanism)}
 
-    @cached_property
-    def corrected(self) -> dict[str, float]:
-        """Ceilings from the attacker's prior and its gap to the data's; none if they are one."""
-        if self.game.attacker_prior == misfit.SAME:
-            return {}
-        both = (self.prior, self.view.prior)
-        found = misfit.corrected(*both, self.metric, self.view.known, self.game.targets)
-        return {} if found is None else misfit.corrected_ceilings(found, self.mechanism)
-
     def believed(self, guess: Table) -> dict[str, float]:
         """The success that the attacker's own prior promises; nothing if it is the data's."""
         if self.game.attacker_prior == misfit.SAME:
@@ -186,9 +189,13 @@ class Round:
     @cached_property
     def for_every_attack(self) -> dict[str, dict[str, float]]:
         """The ceilings that all attacks on this round have in common."""
-        priors = (self.prior, self.view.known, self.game.targets)
-        whole = self.metric.prior_bounds(*priors, self.mechanism.guarantee)
-        return bounding.for_every_attack(self.baseline[1], self.mechanism, whole)
+        columns = (self.view.known, self.game.targets)
+        whole = self.metric.prior_bounds(self.prior, *columns, self.mechanism.guarantee)
+        found = bounding.for_every_attack(self.baseline[1], self.mechanism, whole)
+        if self.game.attacker_prior == misfit.SAME:
+            return found
+        priors = misfit.corrected(self.prior, self.view.prior, self.metric, *columns)
+        return {**found, **misfit.corrected_ceilings(priors, self.mechanism.budget)}
 
 
 @dataclass(frozen=True)
@@ -362,7 +369,7 @@ def _scored(
         expected_from_prior=float(expected.sum()),
         ceilings=round_.ceilings(expected),
         run_tail=run_tail(expected, round_.mechanism.budget).to_json(),
-        info=info | round_.believed(guess) | round_.corrected,
+        info=info | round_.believed(guess),
         seconds=seconds,
         **_peak_memory(),
     )
@@ -440,7 +447,7 @@ def _row(round_: Round, attack: str, options: Mapping[str, Any]) -> Result:
 def _axes(game: Game, prior: Prior, known: tuple[str, ...], metric: Metric) -> dict[str, Any]:
     """What a row says before anything is drawn."""
     return {
-        "dataset": Path(game.dataset).name if game.dataset.endswith(".bif") else game.dataset,
+        "dataset": plugins.short(game.dataset),
         "data_hash": prior.sha256(),
         "targets": game.targets,
         "known": known,
@@ -453,6 +460,7 @@ def _axes(game: Game, prior: Prior, known: tuple[str, ...], metric: Metric) -> d
         "seed": game.seed,
         "rep": game.rep,
         "attacker_prior": game.attacker_prior,
+        "mechanism_options": options.read(game.mechanism_options),
     }
 
 

@@ -6,10 +6,31 @@ stream of their own, so that the attacker's prior is one fixed network, whatever
 - ``independent``: the one-way marginals, columns independent;
 - ``chow-liu``: a tree;
 - ``records:N``: a network found by the method of the shipped priors from N records only.
+
+The ceiling ``misfit-thm35`` is for somebody who has the attacker's prior and how far it is off, but
+not the data's. Write p_i(z) for the chance that guess z succeeds on target i under the data's
+prior, q_i(z) under the attacker's.
+
+**Proposition.** Let γ_i ≥ p_i(z) − q_i(z) for all z, and P_i = min(1, max_z q_i(z) + γ_i). Under
+the assumptions of Theorem 3.5 of Swanberg 2025 (independent targets, a decomposable metric,
+(ε, δ)-DP, replace-one neighbours), whatever the attacker believes and does, P[successes ≥ v] is at
+most the bound of that theorem for targets of prior success P_1, …, P_n.
+
+*Proof.* p_i(z) = q_i(z) + (p_i(z) − q_i(z)) ≤ P_i for every z. Give target i a uniform number u_i
+that is independent of everything and that the mechanism does not look at, and call guess z a
+success also where it fails but u_i ≤ (P_i − p_i(z))/(1 − p_i(z)). The records (x_i, u_i) are
+independent, the mechanism is as private as before, the metric is decomposable, and every guess on
+target i has the prior success p_i(z) + (1 − p_i(z)) (P_i − p_i(z))/(1 − p_i(z)) = P_i. So Theorem
+3.5 holds for the new successes with P_1, …, P_n; and they are at least as many as the old ones. ∎
+
+What the attacker believes is a part of the attack, and Theorem 3.5 is about all of them. At
+max_z q_i(z) alone, without γ_i, it is no ceiling: it fails where q is less sure than p. The proof
+takes the theorem as it is, so its erratum (see ``Theorem35``) carries over.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import product
 from math import prod
 
@@ -18,13 +39,14 @@ import numpy.typing as npt
 
 from reconbench.attacks import Metric
 from reconbench.benchmarks.seeds import stream
-from reconbench.bounds import CONFIDENCES, Theorem35
+from reconbench.bounds import CONFIDENCES, ApproxDP, Theorem35
 from reconbench.datasets import Prior, Table
-from reconbench.mechanisms import Mechanism
 
 Floats = npt.NDArray[np.float64]
 
 SAME = "same"
+# The name of the ceiling in a row.
+CEILING = "misfit-thm35"
 # Records behind `independent` and `chow-liu`: enough that structure, not chance, is the misfit.
 RECORDS = 20_000
 # Joint values of the targets above which the gap between two priors is not enumerated.
@@ -56,28 +78,29 @@ def attacker_prior(prior: Prior, spec: str) -> Prior:
 def corrected(
     prior: Prior, theirs: Prior, metric: Metric, known: Table, targets: tuple[str, ...]
 ) -> Floats | None:
-    """A bound on every target's prior success from the attacker's prior and its largest gap.
+    """P_i = min(1, max_z q_i(z) + γ_i) of every target, with γ_i = max_z p_i(z) − q_i(z).
 
-    p_i(z) is the success of guess z on a record of the data's prior, q_i(z) on one of the
-    attacker's. With γ_i = max over z of p_i(z) − q_i(z), p_i(z) ≤ min(1, max q_i + γ_i). None
-    where the targets have too many joint values to go through.
+    It is no less than max_z p_i(z), the success of the best guess. None where the targets have too
+    many joint values to go through.
     """
     domain = prior.domain.project(targets)
     if prod(domain.sizes) > MOST_GUESSES:
         return None
-    best, gap = np.zeros(len(known)), np.zeros(len(known))
+    best, gap = np.zeros(len(known)), np.full(len(known), -np.inf)
     for codes in product(*(range(size) for size in domain.sizes)):
         guess = Table(domain, np.tile(codes, (len(known), 1)))
         believed = metric.prior_success(theirs, known, guess)
         gap = np.maximum(gap, metric.prior_success(prior, known, guess) - believed)
         best = np.maximum(best, believed)
-    return np.minimum(1.0, best + gap)
+    return np.asarray(np.minimum(1.0, best + gap))
 
 
-def corrected_ceilings(priors: Floats, mechanism: Mechanism) -> dict[str, float]:
-    """Theorem 3.5 at the corrected prior success: ``misfit_thm35_<confidence>``."""
-    bound = Theorem35(priors, mechanism.budget)
-    return {f"misfit_thm35_{level:g}": float(bound.ceiling(level)) for level in CONFIDENCES}
+def corrected_ceilings(priors: Floats | None, budget: ApproxDP) -> Mapping[str, dict[str, float]]:
+    """Theorem 3.5 at the corrected prior successes, as the ceilings of a row; none without them."""
+    if priors is None:
+        return {}
+    bound = Theorem35(priors, budget)
+    return {CEILING: {f"{level:g}": bound.ceiling(level) for level in CONFIDENCES}}
 
 
 def _records(spec: str) -> int:

@@ -6,17 +6,21 @@ import hashlib
 import importlib.util
 import inspect
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any
 
 from reconbench.attacks import Attack
-from reconbench.datasets import BayNet, Prior, load_prior
+from reconbench.benchmarks import memory
+from reconbench.benchmarks.options import Option, shown
+from reconbench.datasets import BayNet, Domain, Prior, load_prior
 from reconbench.mechanisms import Mechanism
 
 KINDS = ("attacks", "mechanisms", "datasets")
+# What the game itself says to a mechanism's ``for_budget``: not for options.
+CALIBRATION = ("domain", "hidden", "epsilon", "delta", "k")
 
 
 class PluginError(ValueError):
@@ -56,12 +60,101 @@ def absolute(spec: str) -> str:
     return str(Path(spec).resolve()) if spec.endswith(".bif") else spec
 
 
+def short(spec: str) -> str:
+    """A spec without the folder of its file: what rows and keys say, wherever the file lies."""
+    path = own_file(spec)
+    return spec if path is None else Path(path).name + spec[len(path) :]
+
+
+def identity(spec: str) -> str:
+    """What random streams know a plugin by: its name, or the content of its file and the class.
+
+    The file's place does not count, so that a copy in another folder gives the same numbers.
+    """
+    path, colon, name = spec.rpartition(":")
+    if not (colon and path.endswith(".py")):
+        return spec
+    return f"{_content_hash(*_whereabouts(path))}:{name}"
+
+
+@cache
+def _content_hash(path: Path, file: Path) -> str:
+    """Of the content that this process has imported: like the classes, it is read once."""
+    try:
+        return hashlib.sha256(file.read_bytes()).hexdigest()
+    except OSError:
+        raise PluginError(f"no plugin file {path}") from None
+
+
 def mechanism(name: str) -> type[Mechanism]:
     """A mechanism class, by name or ``file.py:Class``."""
     found: type[Mechanism] = _resolve("mechanisms", name)
     if not callable(getattr(found, "for_budget", None)):
         raise PluginError(f"mechanism {name!r} must be a class with a for_budget classmethod")
+    called = getattr(found, "name", None)
+    if not isinstance(called, str) or not called.strip():
+        raise PluginError(f"mechanism {name!r} needs a class attribute `name`, a short text")
     return found
+
+
+def check_options(name: str, options: Mapping[str, Option]) -> None:
+    """Refuse options that a mechanism does not have, and the lack of one that it needs."""
+    parameters, any_other = _mechanism_parameters(name)
+    for key in options:
+        if key in CALIBRATION:
+            raise PluginError(
+                f"{key!r} of mechanism {name!r} is set by the game, not by an option; "
+                f"{_its_options(name)}"
+            )
+        if key not in parameters and not any_other:
+            raise PluginError(f"mechanism {name!r} has no option {key!r}; {_its_options(name)}")
+    for key, parameter in parameters.items():
+        if parameter.default is inspect.Parameter.empty and key not in options:
+            raise PluginError(f"mechanism {name!r} needs the option {key!r}; {_its_options(name)}")
+
+
+def calibrated(
+    name: str,
+    domain: Domain,
+    hidden: Sequence[str],
+    epsilon: float,
+    delta: float,
+    *,
+    k: int,
+    options: Mapping[str, Option],
+) -> Mechanism:
+    """A mechanism for a budget, with its options; whatever is wrong with them is told here."""
+    check_options(name, options)
+    cls: Any = mechanism(name)
+    try:
+        built: Mechanism = cls.for_budget(domain, hidden, epsilon, delta, k=k, **options)
+    except Exception as error:  # a plugin is foreign code: whatever it raises is its fault
+        told = isinstance(error, ValueError)
+        if memory.exhausted(error) or (told and not options):
+            raise
+        having = f" with {shown(options)}" if options else ""
+        raise PluginError(
+            f"mechanism {name!r}{having} cannot be built: {error if told else _brief(error)}; "
+            f"{_its_options(name)}"
+        ) from error
+    return built
+
+
+def _mechanism_parameters(name: str) -> tuple[dict[str, inspect.Parameter], bool]:
+    """The options of a mechanism by name, and whether it takes any other."""
+    every = inspect.signature(mechanism(name).for_budget).parameters
+    kinds = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    own = {
+        key: parameter
+        for key, parameter in every.items()
+        if parameter.kind in kinds and key not in CALIBRATION
+    }
+    return own, any(each.kind is inspect.Parameter.VAR_KEYWORD for each in every.values())
+
+
+def _its_options(name: str) -> str:
+    parameters, any_other = _mechanism_parameters(name)
+    return f"its options: {', '.join([*parameters, *['others'] * any_other]) or 'none'}"
 
 
 _stand_ins: dict[str, str] = {}
@@ -70,8 +163,8 @@ _stand_ins: dict[str, str] = {}
 def stand_in(files: Mapping[str, str]) -> None:
     """From now on read these files, by the paths that specs give, from where they are copied.
 
-    Specs keep their paths, on which names and random streams depend: on a machine that has only
-    copies, rows come out the same.
+    Specs keep their paths, by which files are found: on a machine that has only copies, rows come
+    out the same.
     """
     _stand_ins.clear()
     _stand_ins.update(files)

@@ -40,7 +40,8 @@ class Result:
     ``best_possible`` is what the Bayes-optimal attack expects on this very release, with its Monte
     Carlo error, as stated by the attack in this row: ``benchmarks.summary`` says whom to trust.
     ``peak_memory_mib`` is the largest resident size of the process that played, up to the end of
-    this attack. Rows of before these fields were there read as None.
+    this attack. Rows of before these fields were there read as None, and without options of the
+    mechanism.
     """
 
     dataset: str
@@ -81,6 +82,7 @@ class Result:
     best_possible_converged: bool | None = None
     peak_memory_mib: float | None = None
     attacker_prior: str = "same"
+    mechanism_options: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def cell(self) -> tuple[object, ...]:
@@ -88,7 +90,7 @@ class Result:
         return (
             *self.game,
             self.attack,
-            tuple(sorted((k, repr(v)) for k, v in self.attack_options.items())),
+            _hashable(self.attack_options),
         )
 
     @property
@@ -104,6 +106,7 @@ class Result:
             self.epsilon,
             self.delta,
             self.mechanism,
+            _hashable(self.mechanism_options),
             self.metric,
             self.adversary,
             self.attacker_prior,
@@ -123,10 +126,10 @@ class Result:
 
     def describe(self) -> str:
         """Which row this is, in a few words."""
-        options = "".join(f" {key}={value}" for key, value in self.attack_options.items())
         return (
-            f"{self.attack}{options} on {self.dataset} {','.join(self.targets)}, "
-            f"ε = {self.epsilon:g}, k = {self.k}, n = {self.n}, {self.mechanism}, {self.metric}, "
+            f"{self.attack}{_told(self.attack_options)} on {self.dataset} "
+            f"{','.join(self.targets)}, ε = {self.epsilon:g}, k = {self.k}, n = {self.n}, "
+            f"{self.mechanism}{_told(self.mechanism_options)}, {self.metric}, "
             f"{self.adversary}, seed {self.seed}, repetition {self.rep}"
         )
 
@@ -173,6 +176,14 @@ _TUPLES = tuple(each.name for each in fields(Result) if str(each.type).startswit
 @cache
 def _schema() -> TypeAdapter[Result]:
     return TypeAdapter(Result)
+
+
+def _hashable(options: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted((key, repr(value)) for key, value in options.items()))
+
+
+def _told(options: Mapping[str, Any]) -> str:
+    return "".join(f" {key}={value}" for key, value in options.items())
 
 
 def _plain(value: Any) -> Any:

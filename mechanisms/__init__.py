@@ -4,7 +4,12 @@ if __name__ != "reconbench.mechanisms":
     raise ImportError("import this package as reconbench.mechanisms, not as mechanisms")
 
 from reconbench.mechanisms._api import Mechanism, MechanismError, Release
-from reconbench.mechanisms.marginals import ExactMarginals, GaussianMarginals, MarginalsRelease
+from reconbench.mechanisms.marginals import (
+    ExactMarginals,
+    GaussianMarginals,
+    MarginalsRelease,
+    Workload,
+)
 
 __all__ = [
     "ExactMarginals",
@@ -13,4 +18,5 @@ __all__ = [
     "Mechanism",
     "MechanismError",
     "Release",
+    "Workload",
 ]

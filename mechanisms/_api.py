@@ -35,7 +35,11 @@ class Mechanism(Protocol):
     def for_budget(
         cls, domain: Domain, hidden: Sequence[str], epsilon: float, delta: float, *, k: int
     ) -> Self:
-        """The mechanism calibrated to (ε, δ); ε = inf is allowed."""
+        """The mechanism calibrated to (ε, δ); ε = inf is allowed.
+
+        Further keyword-only parameters are the mechanism's options, with defaults unless a game
+        must give them. A value that is not allowed is a ``ValueError`` that names the option.
+        """
         ...
 
     @property

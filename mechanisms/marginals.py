@@ -2,8 +2,9 @@
 
 A k-way marginal of a column set counts the records with every combination of its values. Full
 vectors are released, as counts, for every set of k columns that touches a hidden column: the
-other marginals tell an attacker who knows their columns nothing. Replacing one record moves one
-count of a marginal down and one up, an L2 sensitivity of √2 each.
+other marginals tell an attacker who knows their columns nothing. A curator who cannot say which
+columns are the secret releases all of them, ``Workload.ALL``, at the price of more noise on each.
+Replacing one record moves one count of a marginal down and one up, an L2 sensitivity of √2 each.
 
 Time and memory are the number of released cells, Σ over sets of the product of the k domain
 sizes, plus n for each set.
@@ -12,7 +13,8 @@ sizes, plus n for each set.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from enum import StrEnum
 from functools import cached_property
 from itertools import combinations
 from math import inf, isinf, prod, sqrt
@@ -30,17 +32,31 @@ Floats = npt.NDArray[np.float64]
 MAX_CELLS = 1 << 28
 
 
-def workload(domain: Domain, hidden: Sequence[str], k: int) -> tuple[tuple[int, ...], ...]:
-    """Every set of k columns (positions, ascending) that touches a hidden one.
+class Workload(StrEnum):
+    """Which sets of k columns are released."""
 
-    Their number is T = C(d, k) − C(d − d′, k) for d′ hidden columns of d.
+    TOUCHING = "touching"
+    ALL = "all"
+
+
+def workload(
+    domain: Domain, hidden: Sequence[str], k: int, which: Workload = Workload.TOUCHING
+) -> tuple[tuple[int, ...], ...]:
+    """Every set of k columns (positions, ascending), or every one that touches a hidden one.
+
+    Their number is T = C(d, k), or T = C(d, k) − C(d − d′, k) for d′ hidden columns of d.
     """
     if not 1 <= k <= len(domain):
         raise MechanismError(f"k must be between 1 and the {len(domain)} columns, got {k}")
     if not hidden:
         raise MechanismError("at least one column must be hidden")
     secret = set(domain.positions(hidden))
-    sets = tuple(c for c in combinations(range(len(domain)), k) if secret.intersection(c))
+    everything = which is Workload.ALL
+    sets = tuple(
+        columns
+        for columns in combinations(range(len(domain)), k)
+        if everything or secret.intersection(columns)
+    )
     cells = sum(prod(domain.sizes[i] for i in columns) for columns in sets)
     if cells > MAX_CELLS:
         raise MechanismError(
@@ -86,6 +102,24 @@ class MarginalsRelease:
     def cells(self) -> int:
         return sum(answer.size for answer in self.answers)
 
+    def touching(self, hidden: Sequence[str]) -> MarginalsRelease:
+        """The marginals that hold a hidden column.
+
+        Whoever knows the other columns of every record can count the rest of the marginals
+        himself, and their noise is independent: nothing is lost without them.
+        """
+        secret = set(self.domain.positions(hidden))
+        kept = [i for i, columns in enumerate(self.workload) if secret.intersection(columns)]
+        if not kept:
+            raise MechanismError(f"no released marginal holds a column of {', '.join(hidden)}")
+        if len(kept) == len(self.workload):
+            return self
+        return replace(
+            self,
+            workload=tuple(self.workload[i] for i in kept),
+            answers=tuple(self.answers[i] for i in kept),
+        )
+
 
 @dataclass(frozen=True)
 class GaussianMarginals:
@@ -93,7 +127,7 @@ class GaussianMarginals:
 
     T marginals of sensitivity √2, each with noise N(0, 2σ²), compose to μ = √T/σ; σ is set so
     that μ-GDP is exactly (ε, δ)-DP. ``sigma`` is that multiplier; the noise on a count has
-    standard deviation √2·σ.
+    standard deviation √2·σ. Of ``released`` only T depends.
     """
 
     name: ClassVar[str] = "gaussian-marginals"
@@ -103,19 +137,33 @@ class GaussianMarginals:
     epsilon: float
     delta: float
     k: int = 3
+    released: Workload = Workload.TOUCHING
 
     def __post_init__(self) -> None:
         _ = self.workload, self.guarantee
 
     @classmethod
     def for_budget(
-        cls, domain: Domain, hidden: Sequence[str], epsilon: float, delta: float, *, k: int = 3
+        cls,
+        domain: Domain,
+        hidden: Sequence[str],
+        epsilon: float,
+        delta: float,
+        *,
+        k: int = 3,
+        workload: str = Workload.TOUCHING,
     ) -> Self:
-        return cls(domain, tuple(hidden), epsilon, delta, k)
+        """The option ``workload`` is ``touching`` or ``all``."""
+        if workload not in list(Workload):
+            raise MechanismError(
+                f"{cls.name}: workload must be {' or '.join(map(repr, map(str, Workload)))}, "
+                f"got {workload!r}"
+            )
+        return cls(domain, tuple(hidden), epsilon, delta, k, Workload(workload))
 
     @cached_property
     def workload(self) -> tuple[tuple[int, ...], ...]:
-        return workload(self.domain, self.hidden, self.k)
+        return workload(self.domain, self.hidden, self.k, self.released)
 
     @cached_property
     def budget(self) -> ApproxDP:

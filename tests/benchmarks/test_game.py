@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from reconbench.attacks import AttackError
-from reconbench.benchmarks import misfit
 from reconbench.benchmarks.bounding import with_corollary
 from reconbench.benchmarks.game import (
     Adversary,
@@ -136,6 +135,7 @@ def test_known_columns_may_be_few() -> None:
         ({"mechanism": "magic"}, "unknown mechanism 'magic'; available: exact-marginals"),
         ({"dataset": "census"}, "unknown dataset 'census'; available: acs, fire"),
         ({"dataset": "none.bif"}, "no file"),
+        ({"mechanism_options": "workload=all"}, "mechanism_options must be a JSON object"),
         ({"attacker_prior": "records:0"}, "unknown attacker_prior 'records:0'; use 'same'"),
     ],
 )
@@ -285,42 +285,6 @@ def test_the_best_possible_success_reaches_the_row(
         assert row.best_possible_se == pytest.approx(error)
     (silent,) = rows(SEX, "prior", 1)
     assert silent.best_possible is None and silent.best_possible_converged is None
-
-
-def test_an_attacker_with_another_prior() -> None:
-    """Same table, release and ceilings; only what the attacker believes is another."""
-    game = replace(SEX, n=40, epsilon=3.0)
-    same = Round.of(game)
-    other = Round.of(replace(game, attacker_prior="records:50"))
-    assert other.table_hash == same.table_hash and other.truth == same.truth
-    for mine, yours in zip(same.view.release.answers, other.view.release.answers, strict=True):
-        assert np.array_equal(mine, yours)
-    assert same.view.prior is same.prior and other.prior is same.prior
-    assert other.view.prior.sha256() != same.prior.sha256()
-    assert Round.of(other.game).view.prior is other.view.prior
-    own, theirs = (play(round_, AttackSpec("posterior")) for round_ in (same, other))
-    assert theirs.attacker_prior == "records:50" and own.attacker_prior == "same"
-    assert theirs.game != own.game and theirs.ceilings == own.ceilings
-    assert theirs.baseline_expected == own.baseline_expected
-    assert own.best_possible is not None and theirs.best_possible is None
-    assert not [name for name in own.info if name.startswith("misfit_")]
-    for level, ceiling in own.ceilings["thm35"].items():
-        assert theirs.info[f"misfit_thm35_{level}"] >= ceiling
-
-
-@pytest.mark.parametrize("metric", ["exact", "l1:1"])
-def test_the_corrected_prior_success_covers_every_guess(metric: str) -> None:
-    """p(z) ≤ max q + γ for all z, by listing both; with equal priors it is the best guess's."""
-    game = Game("acs", ("AGEP",), 1.0, n=30, metric=metric, attacker_prior="records:50")
-    round_ = Round.of(game)
-    parts = (round_.metric, round_.view.known, game.targets)
-    bound = misfit.corrected(round_.prior, round_.view.prior, *parts)
-    assert bound is not None and (bound >= round_.baseline[1] - 1e-12).all() and bound.max() <= 1
-    exact = misfit.corrected(round_.prior, round_.prior, *parts)
-    assert exact is not None and exact == pytest.approx(round_.baseline[1])
-    many = ("SCHL", "AGEP", "RELP")
-    known = round_.view.known.project(["MAR"])
-    assert misfit.corrected(round_.prior, round_.view.prior, round_.metric, known, many) is None
 
 
 def test_rows_tell_the_memory_in_use() -> None:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from itertools import product
+from itertools import combinations, product
 from math import comb, inf, sqrt
 
 import numpy as np
@@ -10,7 +10,13 @@ from scipy.stats import kstest
 from reconbench.bounds import GaussianDP
 from reconbench.datasets import BayNet, Table
 from reconbench.datasets.shipped import acs, fire
-from reconbench.mechanisms import ExactMarginals, GaussianMarginals, MechanismError
+from reconbench.mechanisms import (
+    ExactMarginals,
+    GaussianMarginals,
+    MarginalsRelease,
+    MechanismError,
+    Workload,
+)
 from reconbench.mechanisms.marginals import marginal_counts, workload
 
 
@@ -23,6 +29,13 @@ def test_workload_counts_what_touches_a_hidden_column(
     assert len(sets) == len(set(sets)) == comb(5, k) - comb(5 - len(hidden), k)
     secret = set(toy_net.domain.positions(hidden))
     assert all(secret & set(columns) and len(columns) == k for columns in sets)
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 4, 5])
+def test_the_whole_workload_is_every_set(toy_net: BayNet, k: int) -> None:
+    sets = workload(toy_net.domain, ("c",), k, Workload.ALL)
+    assert sets == tuple(combinations(range(5), k))
+    assert set(workload(toy_net.domain, ("c",), k)) <= set(sets)
 
 
 def test_counts_match_a_loop(toy_net: BayNet) -> None:
@@ -53,12 +66,14 @@ def test_known_multipliers(
     assert mechanism.noise_sd == pytest.approx(sqrt(2) * mechanism.sigma)
 
 
+@pytest.mark.parametrize("sets", ["touching", "all"])
 @pytest.mark.parametrize("epsilon", [0.01, 0.1, 1.0, 10.0, 100.0])
-def test_calibration_against_dp_accounting(epsilon: float) -> None:
+def test_calibration_against_dp_accounting(epsilon: float, sets: str) -> None:
     """T releases of sensitivity √2 with our noise spend exactly (ε, δ), by another accountant."""
     from dp_accounting.pld import privacy_loss_mechanism
 
-    mechanism = GaussianMarginals.for_budget(acs().domain, ("SEX",), epsilon, 1e-5)
+    mechanism = GaussianMarginals.for_budget(acs().domain, ("SEX",), epsilon, 1e-5, workload=sets)
+    assert len(mechanism.workload) == comb(16, 3) - (comb(15, 3) if sets == "touching" else 0)
     sensitivity = sqrt(2) * sqrt(len(mechanism.workload))
     theirs = privacy_loss_mechanism.GaussianPrivacyLoss(mechanism.noise_sd, sensitivity=sensitivity)
     assert theirs.get_delta_for_epsilon(epsilon) == pytest.approx(1e-5, rel=1e-6)
@@ -68,9 +83,10 @@ def test_calibration_against_dp_accounting(epsilon: float) -> None:
     assert half.get_delta_for_epsilon(epsilon) > 2e-5
 
 
-def test_sensitivity_is_the_one_calibrated_for(toy_net: BayNet) -> None:
+@pytest.mark.parametrize("sets", ["touching", "all"])
+def test_sensitivity_is_the_one_calibrated_for(toy_net: BayNet, sets: str) -> None:
     """Replacing one record moves all released counts by √(2T) at most, and somewhere exactly."""
-    mechanism = ExactMarginals.for_budget(toy_net.domain, ("c",), inf, 1e-5, k=2)
+    mechanism = ExactMarginals.for_budget(toy_net.domain, ("c",), inf, 1e-5, k=2, workload=sets)
     rng = np.random.default_rng(0)
     largest = 0.0
     for _ in range(200):
@@ -99,6 +115,36 @@ def test_noise_is_gaussian_of_the_stated_scale(toy_net: BayNet) -> None:
     )
     assert kstest(noise / mechanism.noise_sd, "norm").pvalue > 1e-6
     assert kstest(0.5 * noise / mechanism.noise_sd, "norm").pvalue < 1e-6
+
+
+def test_the_whole_workload_costs_noise_and_no_guarantee(toy_net: BayNet) -> None:
+    """The same μ on T = C(5, 2) instead of C(5, 2) − C(4, 2) marginals: σ grows by √(10/4)."""
+    some, all_ = (
+        GaussianMarginals.for_budget(toy_net.domain, ("c",), 1.0, 1e-5, k=2, workload=sets)
+        for sets in ("touching", "all")
+    )
+    assert some == GaussianMarginals.for_budget(toy_net.domain, ("c",), 1.0, 1e-5, k=2)
+    assert all_.guarantee == some.guarantee and all_.budget == some.budget
+    assert all_.sigma / some.sigma == pytest.approx(sqrt(10 / 4))
+    assert all_.facts()["mu"] == pytest.approx(sqrt(10) / all_.sigma)
+
+
+def test_the_part_of_a_release_that_touches_hidden_columns(toy_net: BayNet) -> None:
+    rng = np.random.default_rng(0)
+    table = toy_net.sample(20, rng)
+    whole = GaussianMarginals.for_budget(
+        toy_net.domain, ("a", "c"), 1.0, 1e-5, workload="all"
+    ).release(table, rng)
+    part = whole.touching(("a", "c"))
+    assert part.workload == workload(toy_net.domain, ("a", "c"), 3) != whole.workload
+    assert part.noise_sd == whole.noise_sd and part.k == whole.k
+    kept = dict(zip(whole.workload, whole.answers, strict=True))
+    for columns, answer in zip(part.workload, part.answers, strict=True):
+        assert answer is kept[columns]
+    assert part.touching(("a", "c")) is part
+    blind = MarginalsRelease(whole.domain, ((1,),), (np.zeros(2),), 1.0)
+    with pytest.raises(MechanismError, match="no released marginal holds a column of a, c"):
+        blind.touching(("a", "c"))
 
 
 def test_infinite_epsilon_is_exact(toy_net: BayNet) -> None:
@@ -133,6 +179,8 @@ def test_guarantee_and_budget(toy_net: BayNet) -> None:
         ({"delta": 0.0}, "needs|must be > 0"),
         ({"hidden": ()}, "at least one column must be hidden"),
         ({"hidden": ("z",)}, "unknown column 'z'"),
+        ({"workload": "some"}, "gaussian-marginals: workload must be 'touching' or 'all', got 'so"),
+        ({"workload": 3}, "workload must be 'touching' or 'all', got 3"),
     ],
 )
 def test_bad_mechanisms(toy_net: BayNet, arguments: dict[str, object], message: str) -> None:
