@@ -25,12 +25,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _validate
-from ._conjugate import best_response, hockey_stick, largest_epsilon
+from ._conjugate import Response, best_response, hockey_stick, largest_epsilon
 from ._recursion import LOWEST, Lines
 from ._validate import FloatArray
 from .ceilings import CONFIDENCES
 from .guarantees import Guarantee
-from .prior_exact import prior_rows, tail_masses, with_tail
+from .prior_exact import CHUNK, distinct, prior_rows, tail_masses, with_tail
 from .relation import require_replace_one
 
 _PRICES = 97
@@ -79,18 +79,30 @@ class FdpRecursion:
     def _lines(self) -> Lines:
         respond = best_response(self.guarantee)
         span = min(largest_epsilon(self.guarantee), -np.log(LOWEST))
-        values, counts = with_tail(self.priors, np.asarray(self.tail_mass))
+        first, which = distinct(self.priors, np.asarray(self.tail_mass))
+        values, counts = with_tail(self.priors[first], np.asarray(self.tail_mass)[first])
         top = np.where(counts > 0, values, 0.0).max(axis=1, keepdims=True)
         # Prices around the odds against the likeliest value, as far as the privacy loss goes.
         prices = (1 - top) / top * np.exp(np.linspace(-span, span, _PRICES))
-        psi = np.stack(
+        rows = max(1, CHUNK // values.shape[1])
+        psi = np.concatenate(
             [
-                np.sum(counts * hockey_stick(respond, price[:, None] * values, 1 - values), axis=1)
-                for price in prices.T
-            ],
-            axis=1,
+                _psi(values[i : i + rows], counts[i : i + rows], prices[i : i + rows], respond)
+                for i in range(0, len(first), rows)
+            ]
         )
-        return Lines(1 / (1 + prices), psi / (1 + prices))
+        return Lines((1 / (1 + prices))[which], (psi / (1 + prices))[which])
+
+
+def _psi(
+    values: FloatArray, counts: FloatArray, prices: FloatArray, respond: Response
+) -> FloatArray:
+    """ψ_j(λ) = Σ_z H(λ π_jz, 1 − π_jz), one row a target, one column a price."""
+    each = [
+        np.sum(counts * hockey_stick(respond, price[:, None] * values, 1 - values), axis=1)
+        for price in prices.T
+    ]
+    return np.stack(each, axis=1)
 
 
 def fdp_ceilings(

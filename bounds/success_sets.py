@@ -16,15 +16,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ._conjugate import Response, best_response, hockey_stick, largest_epsilon
+from ._set_programs import AnyProgram, IntervalProgram, Intervals, SetProgram
 from ._validate import FloatArray
 from .guarantees import Guarantee
-from .prior_exact import check_totals, prior_rows
+from .prior_exact import PriorExact, check_totals, prior_rows
 from .relation import require_replace_one
 
 # Tangents of g at slopes e^±ε: this many on either side, up to where δ(ε) is negligible.
@@ -43,7 +44,9 @@ class PriorExactSets:
     that uses one event a truth, and need not be the least one.
 
     Assumes a guarantee for replace-one neighbours; the expectation is over the target and the
-    coins, given any other records. Solves one linear program of m² variables per distinct prior.
+    coins, given any other records. Solves one linear program per distinct prior, of 4m variables
+    if every success set is an interval of the values and of m² otherwise; priors met before are
+    not solved again, nor those that one guess covers.
     """
 
     priors: FloatArray
@@ -76,14 +79,26 @@ class PriorExactSets:
     @cached_property
     def per_target(self) -> FloatArray:
         """An upper bound on P[the guess succeeds on target i], target by target."""
-        respond = best_response(self.guarantee)
         rows, which = np.unique(self.priors, axis=0, return_inverse=True)
         rows = rows / rows.sum(axis=1, keepdims=True)
-        program = _Program(self.success, *_tangents(self.guarantee, respond))
-        dual = np.array([_bound(pi, program.weights(pi), self.success, respond) for pi in rows])
-        best_prior = np.minimum((rows @ self.success.T).max(axis=1), 1.0)
-        ceilings = np.minimum(dual, self.guarantee.power(best_prior))[which.reshape(-1)]
-        return np.asarray(ceilings)
+        covered = (~((rows > 0) @ ~self.success.T)).any(axis=1)
+        best_prior = np.where(covered, 1.0, np.minimum((rows @ self.success.T).max(axis=1), 1.0))
+        ceilings = np.asarray(self.guarantee.power(best_prior))
+        ceilings[~covered] = np.minimum(ceilings[~covered], self._duals(rows[~covered]))
+        return np.asarray(ceilings[which.reshape(-1)])
+
+    def _duals(self, rows: FloatArray) -> FloatArray:
+        if len(rows) and np.array_equal(self.success, np.eye(len(self.success))):
+            return PriorExact(rows, self.guarantee).per_target
+        respond = best_response(self.guarantee)
+        slopes, constants = _tangents(self.guarantee, respond)
+        intervals = Intervals.of(self.success)
+        program: SetProgram = (
+            AnyProgram(self.success, slopes, constants)
+            if intervals is None
+            else IntervalProgram(intervals, tuple(slopes.tolist()), tuple(constants.tolist()))
+        )
+        return np.array([program.weights(pi).bound(pi, respond) for pi in rows])
 
     @property
     def mean(self) -> float:
@@ -97,61 +112,9 @@ def within(values: int, error: float) -> NDArray[np.bool_]:
     return np.asarray(np.abs(code[:, None] - code) <= error)
 
 
-def _bound(
-    pi: FloatArray, weights: FloatArray, success: NDArray[np.bool_], respond: Response
-) -> float:
-    """The dual value at any weights ≥ 0."""
-    own = np.diag(weights)
-    rows = (weights @ success.T).max(axis=1).sum()
-    return float(rows + hockey_stick(respond, np.maximum(pi - own, 0), weights.sum(0) - own).sum())
-
-
 def _tangents(guarantee: Guarantee, respond: Response) -> tuple[FloatArray, FloatArray]:
     """Slopes s and constants H(s, 1) of lines below g: g(p) ≥ s·p − H(s, 1)."""
     steepest = min(largest_epsilon(guarantee, _NEGLIGIBLE), _STEEPEST)
     logs = steepest * np.linspace(0, 1, _TANGENTS)
     slopes = np.exp(np.concatenate([-logs[:0:-1], logs]))
     return slopes, hockey_stick(respond, slopes, np.ones_like(slopes))
-
-
-@dataclass(frozen=True, eq=False)
-class _Program:
-    """max π·p over p, t ≥ g(p) by its tangents, and guess probabilities q(u | w) that cover them.
-
-    Under truth w the guesses that succeed on z have probability at least p_z for w = z and t_z
-    otherwise. The multipliers of these m² constraints are the weights.
-    """
-
-    success: NDArray[np.bool_]
-    slopes: FloatArray
-    constants: FloatArray
-
-    def weights(self, pi: FloatArray) -> FloatArray:
-        # Imported on first use: it would double the time that importing this package takes.
-        from scipy.optimize import linprog
-
-        guesses, m = self.success.shape
-        limits = np.concatenate([np.zeros(m * m), np.repeat(self.constants, m), np.ones(m)])
-        objective = np.concatenate([-pi, np.zeros(m + guesses * m)])
-        solved = linprog(objective, A_ub=self._matrix, b_ub=limits, bounds=(0, 1), method="highs")
-        if solved.status != 0:
-            # Any weights are valid: these give Kulynych 2025, Theorem 3.1, or better.
-            return np.asarray(np.tile(pi, (m, 1)) / m)
-        return np.asarray(np.maximum(-solved.ineqlin.marginals[: m * m], 0.0).reshape(m, m))
-
-    @cached_property
-    def _matrix(self) -> Any:  # a sparse array: scipy's types know dense ones only here
-        from scipy.sparse import block_array, csr_array, kron
-
-        guesses, m = self.success.shape
-        identity, every = np.eye(m), np.tile(np.eye(m), (m, 1))
-        # Row w·m + z: p_z where z = w, t_z elsewhere.
-        own = every * np.repeat(identity, m, axis=0)
-        covered = kron(identity, self.success.T.astype(np.float64))
-        lines = self.slopes[:, None]
-        blocks: list[list[Any]] = [
-            [csr_array(own), csr_array(every - own), -covered],
-            [kron(lines, identity), kron(-np.ones_like(lines), identity), None],
-            [None, None, kron(identity, np.ones((1, guesses)))],
-        ]
-        return csr_array(block_array(blocks))

@@ -132,7 +132,8 @@ class BayNet:
             total = joint.sum(axis=tuple(range(1, joint.ndim)), keepdims=True)
             return (joint / np.where(total > 0, total, np.nan),)
 
-        (result,) = _in_chunks(solve, evidence, len(known), plan.cells)
+        several = len(wanted) > 1 or bool(plan.order)
+        (result,) = _in_chunks(solve, evidence, len(known), plan.cells, distinct=several)
         self._refuse_impossible(np.isnan(result.reshape(len(known), -1)[:, 0]))
         return result
 
@@ -142,30 +143,33 @@ class BayNet:
         """``count`` joint values of the targets for every record, from P(targets | known).
 
         Shape (count, n, targets). Columns are summed out one by one and drawn in reverse, also
-        those nobody asked for, which keeps the factors small; the inference is done once a record,
-        however many draws are taken.
+        those nobody asked for, which keeps the factors small; the inference is done once for all
+        records that agree in what is known, however many draws are taken.
         """
         evidence, wanted = self._split(known, targets)
         drawn_too = self._with_ancestors([*evidence, *wanted]) - set(evidence)
         plan, order, cells = self._traced_plan(evidence, tuple(sorted(drawn_too)))
 
         def solve(part: dict[int, Codes], size: int) -> tuple[Codes, ...]:
-            batch = plan.start(part, size)
+            some, which = _distinct(part, size)
+            kinds = int(which.max()) + 1
+            batch = plan.start(some, kinds)
             traces = [(variable, *batch.draw_out(variable)) for variable in order]
             drawn = np.empty((size, count, len(wanted)), dtype=np.int64)
             step = max(1, CHUNK_CELLS // (size * max(self.domain.sizes[v] for v in wanted)))
             for start in range(0, count, step):
-                some = min(step, count - start)
+                now = min(step, count - start)
                 chosen: dict[int, Codes] = {}
                 for variable, scope, below in reversed(traces):
-                    own = np.arange(size) if below.shape[0] == size else np.zeros(size, np.int64)
-                    rows = np.broadcast_to(own[:, None], (size, some))
+                    own = which if below.shape[0] == kinds else np.zeros(size, np.int64)
+                    rows = np.broadcast_to(own[:, None], (size, now))
                     chances = below[(rows, *(chosen[v] for v in scope))]
-                    chosen[variable] = (chances[..., :-1] <= rng.random((size, some, 1))).sum(-1)
-                drawn[:, start : start + some] = np.stack([chosen[v] for v in wanted], axis=-1)
+                    chosen[variable] = (chances[..., :-1] <= rng.random((size, now, 1))).sum(-1)
+                drawn[:, start : start + now] = np.stack([chosen[v] for v in wanted], axis=-1)
             return (drawn,)
 
-        (result,) = _in_chunks(solve, evidence, len(known), cells)
+        # Every record has draws of its own, so records that agree are told apart here.
+        (result,) = _in_chunks(solve, evidence, len(known), cells, distinct=False)
         return result.transpose(1, 0, 2)
 
     def log_evidence(self, known: Table) -> Floats:
@@ -179,7 +183,8 @@ class BayNet:
                 batch.sum_out(variable)
             return (_log_total(batch, size),)
 
-        return _in_chunks(solve, evidence, len(known), plan.cells)[0]
+        several = bool(plan.order)
+        return _in_chunks(solve, evidence, len(known), plan.cells, distinct=several)[0]
 
     def log_prob(self, table: Table) -> Floats:
         """log P of whole records."""
@@ -201,7 +206,7 @@ class BayNet:
                 chosen[variable] = best[(rows, *(chosen[v] for v in scope))]
             return np.column_stack([chosen[v] for v in wanted]), _log_total(batch, size)
 
-        guesses, log_joint = _in_chunks(solve, evidence, len(known), cells)
+        guesses, log_joint = _in_chunks(solve, evidence, len(known), cells, distinct=True)
         self._refuse_impossible(np.isneginf(log_joint))
         probability = np.exp(log_joint - self.log_evidence(known))
         return Table(self.domain.project(targets), guesses), np.minimum(probability, 1.0)
@@ -305,7 +310,13 @@ def _in_chunks(
     evidence: dict[int, Codes],
     n: int,
     cells: int,
+    *,
+    distinct: bool,
 ) -> tuple[npt.NDArray[Any], ...]:
+    """Solve for all records, a chunk at a time; if ``distinct``, once for all that agree."""
+    if distinct:
+        evidence, which = _distinct(evidence, n)
+        n = int(which.max()) + 1
     step = max(1, CHUNK_CELLS // cells)
     parts = [
         solve(
@@ -313,9 +324,19 @@ def _in_chunks(
         )
         for start in range(0, n, step)
     ]
-    if len(parts) == 1:
-        return parts[0]
-    return tuple(np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    whole = parts[0]
+    if len(parts) > 1:
+        whole = tuple(np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    return tuple(array[which] for array in whole) if distinct else whole
+
+
+def _distinct(evidence: dict[int, Codes], size: int) -> tuple[dict[int, Codes], Codes]:
+    """The evidence that occurs, and which of it every one of ``size`` records has."""
+    if not evidence:
+        return {}, np.zeros(size, dtype=np.int64)
+    rows = np.column_stack(list(evidence.values()))
+    found, which = np.unique(rows, axis=0, return_inverse=True)
+    return dict(zip(evidence, found.T, strict=True)), which.reshape(-1)
 
 
 def _refuse_large(cells: int) -> None:

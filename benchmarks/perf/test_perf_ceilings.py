@@ -17,9 +17,12 @@ from scipy.special import ndtr, ndtri
 from threadpoolctl import threadpool_limits
 
 from reconbench.bounds import ApproxDP, GaussianDP, PoissonBinomial, Theorem35, beta
+from reconbench.bounds._conjugate import best_response
+from reconbench.bounds._set_programs import AnyProgram, IntervalProgram, Intervals
 from reconbench.bounds.fdp_recursion import fdp_ceilings
 from reconbench.bounds.prior_exact import PriorExact, prior_exact
 from reconbench.bounds.profile import Profile, profile_ceilings
+from reconbench.bounds.success_sets import _tangents, within
 
 FloatArray = NDArray[np.float64]
 MU = 0.719117
@@ -89,6 +92,43 @@ def test_prior_exact_growth(benchmark: BenchmarkFixture, fastest: Fastest) -> No
     )
     benchmark.extra_info["cost of 10,000 targets over 1,000"] = long / short
     assert long / short < 20
+
+
+def test_repeated_priors_cost_as_one(benchmark: BenchmarkFixture, fastest: Fastest) -> None:
+    rows, guarantee = priors(10, 2000), GaussianDP(MU)
+    repeated = np.repeat(rows, 10, axis=0)
+    benchmark.pedantic(lambda: fdp_ceilings(repeated, guarantee), rounds=2)
+    ours, alone, apart = fastest(
+        2,
+        lambda: fdp_ceilings(repeated, guarantee),
+        lambda: fdp_ceilings(rows, guarantee),
+        lambda: fdp_ceilings(priors(100, 2000), guarantee),
+    )
+    benchmark.extra_info["100 targets of 10 priors over 10 targets"] = ours / alone
+    benchmark.extra_info["100 targets of 100 priors over 100 of 10"] = apart / ours
+    assert apart / ours > 2
+
+
+def test_intervals_against_the_general_program(
+    benchmark: BenchmarkFixture, fastest: Fastest
+) -> None:
+    success, guarantee = within(28, 5), GaussianDP(MU)
+    respond = best_response(guarantee)
+    slopes, constants = _tangents(guarantee, respond)
+    intervals = Intervals.of(success)
+    assert intervals is not None
+    lines = tuple(slopes.tolist()), tuple(constants.tolist())
+    fast, general = IntervalProgram(intervals, *lines), AnyProgram(success, slopes, constants)
+    rows = priors(4, 28)
+    found = benchmark(lambda: [fast.solve(pi).bound(pi, respond) for pi in rows])
+    np.testing.assert_allclose(
+        found, [general.weights(pi).bound(pi, respond) for pi in rows], atol=2e-3
+    )
+    ours, slow = fastest(
+        3, lambda: [fast.solve(pi) for pi in rows], lambda: [general.weights(pi) for pi in rows]
+    )
+    benchmark.extra_info["times faster than the general program, 28 values"] = slow / ours
+    assert slow / ours > 1.2
 
 
 def naive_profile(p: FloatArray, guarantee: GaussianDP, confidence: float) -> int:

@@ -322,6 +322,22 @@ def test_a_tail_of_equal_values_is_exact() -> None:
     assert huge + (10**9 - 1) * g == pytest.approx(1.0, rel=1e-6)
 
 
+def test_repeated_priors_are_solved_once_and_put_back() -> None:
+    rng = np.random.default_rng(12)
+    listed, tail = rng.dirichlet(np.ones(5), size=3)[:, :4], np.zeros(3)
+    tail[:2] = 1 - listed[:2].sum(axis=1)
+    listed[2] /= listed[2].sum()
+    # The same values with another tail would be another prior.
+    which = np.array([2, 0, 1, 1, 2, 0, 0])
+    for guarantee in GUARANTEES:
+        many = PriorExact(listed[which], guarantee, tail[which])
+        alone = [PriorExact(listed[[i]], guarantee, tail[[i]]) for i in range(3)]
+        np.testing.assert_array_equal(
+            many.per_target, [alone[i].per_target[0] for i in which.tolist()]
+        )
+        assert many.gap == pytest.approx(sum(alone[i].gap for i in which.tolist()), abs=1e-15)
+
+
 def test_the_gap_is_tiny() -> None:
     priors = np.random.default_rng(29).dirichlet(np.full(46, 0.3), size=100)
     for guarantee in [*GUARANTEES, GaussianDP(1e-6)]:

@@ -131,6 +131,41 @@ def test_chunks_do_not_change_results(random_net: Make, monkeypatch: pytest.Monk
     assert net.sample(50, np.random.default_rng(3)) == drawn
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_records_that_agree_are_worked_out_once_and_put_back(random_net: Make, seed: int) -> None:
+    net = random_net(seed)
+    names = list(net.domain.names)
+    table = net.sample(60, np.random.default_rng(seed))
+    for cut in (1, 2):
+        known, targets = table.project(names[:cut]), names[cut:]
+        assert len(np.unique(known.codes, axis=0)) < len(known)
+        alone = [Table(known.domain, row[None]) for row in known.codes]
+        for hidden in (targets, targets[-1:]):
+            np.testing.assert_allclose(
+                net.conditional(known, hidden),
+                np.concatenate([net.conditional(each, hidden) for each in alone]),
+                rtol=1e-13,
+            )
+        guess, success = net.map(known, targets)
+        apart = [net.map(each, targets) for each in alone]
+        np.testing.assert_array_equal(guess.codes, np.concatenate([g.codes for g, _ in apart]))
+        np.testing.assert_allclose(success, np.concatenate([p for _, p in apart]), rtol=1e-13)
+        np.testing.assert_allclose(
+            net.log_evidence(known),
+            np.concatenate([net.log_evidence(each) for each in alone]),
+            rtol=1e-12,
+            atol=1e-12,
+        )
+
+
+def test_records_that_agree_have_draws_of_their_own(random_net: Make) -> None:
+    net = random_net(3)
+    first, *targets = net.domain.names
+    known = Table(net.domain.project([first]), np.zeros((50, 1), dtype=np.int64))
+    drawn = net.draw(known, targets, 40, np.random.default_rng(5))
+    assert len(np.unique(drawn.transpose(1, 0, 2).reshape(50, -1), axis=0)) == 50
+
+
 def test_long_products_do_not_underflow() -> None:
     """400 columns of probability 1e-3 each: the joint is 1e-1200, its conditional is not 0/0."""
     d = 400
@@ -183,10 +218,10 @@ def test_bad_networks(change: dict[str, Any], message: str) -> None:
 def test_impossible_records_are_named() -> None:
     domain = Domain((Attribute("a", ("0", "1")), Attribute("b", ("0", "1"))))
     net = BayNet(domain, ((), (0,)), (np.array([1.0, 0.0]), np.eye(2)), ("a", "b"))
-    known = Table(domain.project(["b"]), np.array([[0], [1]]))
-    with pytest.raises(DomainError, match="record 1 has probability 0"):
+    known = Table(domain.project(["b"]), np.array([[0], [0], [0], [1], [1]]))
+    with pytest.raises(DomainError, match="record 3 has probability 0"):
         net.conditional(known, ["a"])
-    with pytest.raises(DomainError, match="record 1 has probability 0"):
+    with pytest.raises(DomainError, match="record 3 has probability 0"):
         net.map(known, ["a"])
 
 
