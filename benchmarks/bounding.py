@@ -61,16 +61,18 @@ def for_guesses(prior_success: Floats, mechanism: Mechanism) -> Ceilings:
 
 def with_corollary(rows: Sequence[Result]) -> list[Result]:
     """Add Corollary 3.4, which needs all repetitions of a cell, to each of its finished rows."""
-    tails: dict[tuple[object, ...], list[CompactTail]] = {}
-    budgets: dict[tuple[object, ...], ApproxDP] = {}
-    for row in rows:
+    cells: dict[tuple[object, ...], list[int]] = {}
+    for place, row in enumerate(rows):
         if row.run_tail is not None:
-            tails.setdefault(row.cell, []).append(CompactTail.from_json(row.run_tail))
-            budgets[row.cell] = ApproxDP(row.epsilon, row.delta)
-    found = {
-        cell: {Corollary34.name: _levels(Corollary34(tails[cell], budgets[cell]))} for cell in tails
-    }
-    return [row.with_ceilings(found.get(row.cell, {})) for row in rows]
+            cells.setdefault(row.cell, []).append(place)
+    found = list(rows)
+    for places in cells.values():
+        budget = ApproxDP(rows[places[0]].epsilon, rows[places[0]].delta)
+        tails = [CompactTail.from_json(rows[place].run_tail or {}) for place in places]
+        more = {Corollary34.name: _levels(Corollary34(tails, budget))}
+        for place in places:
+            found[place] = rows[place].with_ceilings(more)
+    return found
 
 
 def _levels(bound: HighProbabilityBound) -> dict[str, float]:

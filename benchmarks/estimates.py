@@ -8,12 +8,12 @@ comparison of attacks.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from math import prod
-from pathlib import Path
 from statistics import fmean
 
+from reconbench.benchmarks import options, plugins
 from reconbench.benchmarks.game import Adversary, AttackSpec, Game, check
 from reconbench.benchmarks.results import Result, Status
 from reconbench.benchmarks.runner import LARGEST_GROUP, MOST_NUMBERS, Unit
@@ -138,12 +138,12 @@ class _Timings:
         for row in rows:
             if row.status is Status.FAILED or not row.table_hash:
                 continue
-            options = _options(row.attack_options.items())
-            cell = (*_axes_of(row), row.attack, options)
+            chosen = _options(row.attack_options.items())
+            cell = (*_axes_of(row), row.attack, chosen)
             self._done.add((*cell, row.seed, row.rep))
             if row.status is Status.OK:
                 self._cells.setdefault(cell, []).append(row.seconds)
-                size = (row.dataset, len(row.targets), row.n, row.k, row.attack, options)
+                size = (row.dataset, len(row.targets), row.n, row.k, row.attack, chosen)
                 self._sizes.setdefault(size, []).append(row.seconds)
 
     def has(self, game: Game, known: tuple[str, ...], spec: AttackSpec) -> bool:
@@ -151,9 +151,9 @@ class _Timings:
         return (*cell, game.seed, game.rep) in self._done
 
     def seconds(self, game: Game, known: tuple[str, ...], spec: AttackSpec, cells: int) -> float:
-        name, options = _name(spec), _options(spec.options.items())
-        size = (_dataset(game), len(game.targets), game.n, game.k, name, options)
-        found = self._cells.get((*_axes_of_game(game, known), name, options))
+        name, chosen = _name(spec), _options(spec.options.items())
+        size = (_dataset(game), len(game.targets), game.n, game.k, name, chosen)
+        found = self._cells.get((*_axes_of_game(game, known), name, chosen))
         found = found or self._sizes.get(size)
         if found:
             self._stored += 1
@@ -179,14 +179,13 @@ def _round_seconds(game: Game) -> float:
 
 
 def _joint_size(dataset: str, targets: tuple[str, ...]) -> int:
-    from reconbench.benchmarks import plugins
-
     return prod(plugins.prior(dataset).domain.project(targets).sizes)
 
 
 def _released(game: Game) -> tuple[tuple[str, ...], int]:
     """The known columns of a game, and how many numbers its release holds."""
-    return _cells(game.dataset, game.targets, game.known, game.k, game.mechanism, game.epsilon)
+    mechanism = (game.mechanism, game.mechanism_options, game.epsilon)
+    return _cells(game.dataset, game.targets, game.known, game.k, *mechanism)
 
 
 @cache
@@ -196,10 +195,11 @@ def _cells(
     known: tuple[str, ...],
     k: int,
     mechanism: str,
+    mechanism_options: str,
     epsilon: float,
 ) -> tuple[tuple[str, ...], int]:
     game = Game(dataset, targets, epsilon, known=known, k=k, mechanism=mechanism)
-    _, columns, _, built = check(game)
+    _, columns, _, built = check(replace(game, mechanism_options=mechanism_options))
     sizes: tuple[int, ...] = getattr(getattr(built, "domain", None), "sizes", ())
     sets: tuple[tuple[int, ...], ...] = getattr(built, "workload", ())
     return columns, sum(prod(sizes[i] for i in each) for each in sets)
@@ -216,13 +216,14 @@ def _options(items: Iterable[tuple[str, object]]) -> str:
 
 
 def _dataset(game: Game) -> str:
-    return Path(game.dataset).name if game.dataset.endswith(".bif") else game.dataset
+    return plugins.short(game.dataset)
 
 
 def _axes_of(row: Result) -> tuple[Hashable, ...]:
     return (
         row.dataset, tuple(row.targets), tuple(row.known), row.n, row.k, row.epsilon, row.delta,
         row.mechanism, row.metric, Adversary(row.adversary), row.attacker_prior,
+        options.written(row.mechanism_options),
     )  # fmt: skip
 
 
@@ -230,4 +231,5 @@ def _axes_of_game(game: Game, known: tuple[str, ...]) -> tuple[Hashable, ...]:
     return (
         _dataset(game), game.targets, known, game.n, game.k, float(game.epsilon), game.delta,
         game.mechanism, game.metric, game.adversary, game.attacker_prior,
+        game.mechanism_options,
     )  # fmt: skip

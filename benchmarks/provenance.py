@@ -13,6 +13,7 @@ import json
 import tokenize
 from collections.abc import Iterable, Iterator
 from functools import cache
+from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec, resolve_name
 from pathlib import Path
 
@@ -26,10 +27,17 @@ GAME_PARTS = (
     "reconbench.attacks.metrics",
     "reconbench.benchmarks.bounding",
     "reconbench.benchmarks.misfit",
+    "reconbench.benchmarks.options",
     "reconbench.benchmarks.seeds",
     "reconbench.datasets.baynet",
 )
 GAME_FILE = "reconbench.benchmarks.game"
+# In place of an attack in the rows of computations, which depend on nothing but their own file and
+# the bounds that it imports; one kind of them composes releases with dp-accounting.
+NO_ATTACK = "none"
+COMPUTATIONS = "reconbench.benchmarks.computations"
+BOUNDS = "reconbench.bounds"
+COMPOSING = "queries"
 # The schema of rows, which has a version of its own.
 LEFT_OUT = "reconbench.benchmarks.results"
 
@@ -37,7 +45,13 @@ Module = tuple[str, Path]
 
 
 def code_version(attack: str, mechanism: str) -> str:
-    """A hash of all code behind the rows of an attack on a mechanism, both as specs."""
+    """A hash of all code behind the rows of an attack on a mechanism, both as specs.
+
+    Of ``none``, the code behind a kind of computation.
+    """
+    if attack == NO_ATTACK:
+        own = {"computation": _computation(), "versions": computation_versions(mechanism)}
+        return _sha256(json.dumps(own, sort_keys=True))
     parts = {
         "attack": part("attacks", attack),
         "mechanism": part("mechanisms", mechanism),
@@ -45,6 +59,42 @@ def code_version(attack: str, mechanism: str) -> str:
         "versions": versions(),
     }
     return _sha256(json.dumps(parts, sort_keys=True))
+
+
+def computation_versions(kind: str) -> dict[str, str]:
+    """Of everything that a kind of computation may depend on: no attack, so no torch."""
+    found = {name: number for name, number in versions().items() if name != "torch"}
+    if kind == COMPOSING:
+        try:
+            found["dp-accounting"] = version("dp-accounting")
+        except PackageNotFoundError:
+            found["dp-accounting"] = ""
+    return found
+
+
+def shipped_name(spec: str) -> str | None:
+    """The name of an attack of reconbench's own, read from its source without importing it.
+
+    Attacks import large libraries, which nobody needs to find stored rows.
+    """
+    point = plugins.registered("attacks").get(spec)
+    home, _, cls = point.value.partition(":") if point is not None else ("", "", "")
+    found = _find(home) if home.split(".")[0] == OURS else None
+    if found is None:
+        return None
+    for node in _tree(found[1]).body:
+        if isinstance(node, ast.ClassDef) and node.name == cls:
+            return _named(node)
+    return None
+
+
+def _named(node: ast.ClassDef) -> str | None:
+    for each in node.body:
+        if not isinstance(each, ast.AnnAssign) or not isinstance(each.value, ast.Constant):
+            continue
+        if isinstance(each.target, ast.Name) and each.target.id == "name":
+            return each.value.value if isinstance(each.value.value, str) else None
+    return None
 
 
 def part(kind: str, spec: str) -> str:
@@ -88,6 +138,13 @@ def _game() -> str:
     roots = [found for name in GAME_PARTS if (found := _find(name)) is not None]
     own = _find(GAME_FILE)
     return _digest(_closure(roots) | ({own} if own is not None else set()))
+
+
+@cache
+def _computation() -> str:
+    own = _find(COMPUTATIONS)
+    used = [each for each in _imports(own) if each[0].startswith(f"{BOUNDS}.")] if own else []
+    return _digest(_closure(used) | ({own} if own is not None else set()))
 
 
 def _digest(modules: Iterable[Module], *more: str) -> str:

@@ -3,6 +3,7 @@
 Repetitions of a game are grouped for attacks that take several at once. Every process computes
 with one thread, and streams are named, so results depend neither on the number of workers nor on
 the grouping. Finished rows go to the store one by one, and are never played again unless asked for.
+Points of computations are rows like those of games; they are computed in this process.
 """
 
 from __future__ import annotations
@@ -13,12 +14,13 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from math import ceil, prod
 
+from reconbench.benchmarks.computations import Point
 from reconbench.benchmarks.game import AttackSpec, Game, check, plays_together
 from reconbench.benchmarks.groups import Group, Played, play_group
 from reconbench.benchmarks.groups import one_thread as one_thread
 from reconbench.benchmarks.pool import Players, Pool
 from reconbench.benchmarks.results import Result, Status
-from reconbench.benchmarks.store import Key, Keys, Store
+from reconbench.benchmarks.store import Held, Key, Keys, Store, StoreError
 from reconbench.benchmarks.workers import Limits
 
 # The largest group, and the most released numbers that its rounds may hold in memory.
@@ -36,8 +38,8 @@ class Replay(Enum):
     FAILED = "failed rows"
     ALL = "everything, to see whether it comes out the same"
 
-    def keeps(self, row: Result) -> bool:
-        return self is Replay.MISSING or (self is Replay.FAILED and row.status is not Status.FAILED)
+    def keeps(self, status: Status) -> bool:
+        return self is Replay.MISSING or (self is Replay.FAILED and status is not Status.FAILED)
 
 
 @dataclass(frozen=True)
@@ -50,21 +52,25 @@ class Unit:
 
 @dataclass(frozen=True)
 class Plan:
-    """What is asked for, what of it a store holds, and what is to be played."""
+    """What is asked for, what of it a store holds, and what is to be played and computed.
 
-    keys: list[list[Key]]
+    ``keys`` are of all rows, those of games first; ``open_keys`` go with ``units``.
+    """
+
+    keys: list[Key]
     units: list[Unit]
     open_keys: list[list[Key]]
-    stored: dict[Key, Result]
+    points: list[Point]
+    stored: dict[Key, Held]
 
     @property
     def total(self) -> int:
-        return sum(map(len, self.keys))
+        return len(self.keys)
 
     @property
     def held(self) -> int:
         """How many rows are done before anything is played."""
-        return self.total - sum(map(len, self.open_keys))
+        return self.total - sum(map(len, self.open_keys)) - len(self.points)
 
     def check(self) -> None:
         """Whatever can be wrong with an open game is found here, before anything is written."""
@@ -76,34 +82,49 @@ def run(
     units: Sequence[Unit],
     store: Store,
     *,
+    points: Sequence[Point] = (),
     replay: Replay = Replay.MISSING,
     jobs: int = 1,
     limits: Limits | None = None,
     pool: Players | None = None,
     progress: Progress = lambda done, row: None,
 ) -> list[Result]:
-    """Play what the store does not hold yet; the rows of all units, in their order.
+    """Play and compute what the store does not hold yet; all rows, those of games first.
 
     ``progress`` is told how many rows are done and the newest one. For ``jobs``, ``limits`` and
     ``pool`` see ``play_units``.
     """
-    chosen = plan(units, store, replay)
+    chosen = plan(units, store, replay, points)
     return carry_out(chosen, store, jobs=jobs, limits=limits, pool=pool, progress=progress)
 
 
-def plan(units: Sequence[Unit], store: Store, replay: Replay = Replay.MISSING) -> Plan:
-    """Look up what there is. Nothing is played or written."""
+def plan(
+    units: Sequence[Unit],
+    store: Store,
+    replay: Replay = Replay.MISSING,
+    points: Sequence[Point] = (),
+) -> Plan:
+    """Look up what there is. Nothing is played or written, and no attack loaded but for open rows.
+
+    An attack that cannot be built as an open row asks for is told of here.
+    """
     hashed = Keys()
     keys = [[hashed.of(unit.game, attack) for attack in unit.attacks] for unit in units]
-    stored = store.get(key for group in keys for key in group)
-    held = {key: row for key, row in stored.items() if replay.keeps(row)}
+    computed = {point.key: point for point in points}
+    every = [*(key for group in keys for key in group), *computed]
+    stored = store.held(every)
+    held = {key for key, found in stored.items() if replay.keeps(found.status)}
     open_units, open_keys = [], []
     for unit, group in zip(units, keys, strict=True):
         missing = [i for i, key in enumerate(group) if key not in held]
         if missing:
             open_units.append(Unit(unit.game, tuple(unit.attacks[i] for i in missing)))
             open_keys.append([group[i] for i in missing])
-    return Plan(keys, open_units, open_keys, stored)
+    attacks = {called(spec): spec for unit in open_units for spec in unit.attacks}
+    for spec in attacks.values():
+        spec.build()
+    left = [point for key, point in computed.items() if key not in held]
+    return Plan(every, open_units, open_keys, left, stored)
 
 
 def carry_out(
@@ -116,26 +137,65 @@ def carry_out(
     progress: Progress = lambda done, row: None,
     differs: Differs = lambda stored, played: None,
 ) -> list[Result]:
-    """Play what a plan has left open; the rows of all its units, in their order.
+    """Do what a plan has left open, see ``work_off``; all its rows, in their order."""
+    work_off(chosen, store, jobs=jobs, limits=limits, pool=pool, progress=progress, differs=differs)
+    return rows_of(chosen, store)
+
+
+def work_off(
+    chosen: Plan,
+    store: Store,
+    *,
+    jobs: int = 1,
+    limits: Limits | None = None,
+    pool: Players | None = None,
+    progress: Progress = lambda done, row: None,
+    differs: Differs = lambda stored, played: None,
+) -> None:
+    """Compute and play what a plan has left open, computations first: they are quick.
 
     A finished row that is played again stays as it was; ``differs`` is told of the two if they are
     not the same but for timings.
     """
-    rows = dict(chosen.stored)
-    if chosen.units:
-        store.create()
+    if not (chosen.units or chosen.points):
+        return
+    store.create()
+    before = _again(chosen, store)
     done = chosen.held
-    for place, attack, row in play_units(chosen.units, jobs, limits, pool):
-        key = chosen.open_keys[place][attack]
-        before = chosen.stored.get(key)
-        if before is None or before.status is Status.FAILED:
+    for key, row in _finished(chosen, jobs, limits, pool):
+        stored = before.get(key)
+        if stored is None or stored.status is Status.FAILED:
             store.put(key, row)
-            rows[key] = row
-        elif before.differences(row):
-            differs(before, row)
+        elif stored.differences(row):
+            differs(stored, row)
         done += 1
         progress(done, row)
-    return [rows[key] for group in chosen.keys for key in group]
+
+
+def rows_of(chosen: Plan, store: Store) -> list[Result]:
+    """The rows of a plan that was carried out, in their order."""
+    rows = store.get(chosen.keys)
+    if len(rows) < len(set(chosen.keys)):
+        raise StoreError(
+            f"{store.path} lost rows while it was written to; run the same command again"
+        )
+    return [rows[key] for key in chosen.keys]
+
+
+def _again(chosen: Plan, store: Store) -> dict[Key, Result]:
+    """The rows that are there and done once more."""
+    every = [*(key for group in chosen.open_keys for key in group), *(p.key for p in chosen.points)]
+    twice = [key for key in every if key in chosen.stored]
+    return store.get(twice) if twice else {}
+
+
+def _finished(
+    chosen: Plan, jobs: int, limits: Limits | None, pool: Players | None
+) -> Iterator[tuple[Key, Result]]:
+    for point in chosen.points:
+        yield point.key, point.row()
+    for place, attack, row in play_units(chosen.units, jobs, limits, pool):
+        yield chosen.open_keys[place][attack], row
 
 
 def play_units(
@@ -186,7 +246,7 @@ def grouped(units: Sequence[Unit], jobs: int = 1) -> list[tuple[Group, tuple[int
     """
     alike: dict[tuple[object, ...], list[int]] = {}
     for place, unit in enumerate(units):
-        attacks = tuple((spec.spec, repr(sorted(spec.options.items()))) for spec in unit.attacks)
+        attacks = tuple(called(spec) for spec in unit.attacks)
         alike.setdefault((replace(unit.game, rep=0), attacks), []).append(place)
     fair = len(units) if jobs == 1 else ceil(len(units) / (2 * jobs))
     found = []
@@ -201,7 +261,24 @@ def grouped(units: Sequence[Unit], jobs: int = 1) -> list[tuple[Group, tuple[int
             mine = tuple(places[part::parts])
             games = tuple(units[place].game for place in mine)
             found.append((Group(games, first.attacks), mine))
+    if jobs > 1:
+        # the largest first, so that no core waits for one at the end
+        sizes: dict[tuple[object, ...], int] = {}
+
+        def size_of(each: tuple[Group, tuple[int, ...]]) -> int:
+            game = each[0].games[0]
+            shape = (game.dataset, game.targets, game.known, game.n, game.k, game.mechanism)
+            if shape not in sizes:
+                sizes[shape] = _numbers(game)
+            return len(each[1]) * sizes[shape]
+
+        found.sort(key=size_of, reverse=True)
     return found
+
+
+def called(attack: AttackSpec) -> tuple[str, str]:
+    """What tells attacks with options apart."""
+    return attack.spec, repr(sorted(attack.options.items()))
 
 
 def _numbers(game: Game) -> int:

@@ -21,9 +21,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from reconbench.benchmarks import plugins
+from reconbench.benchmarks import options, plugins
 from reconbench.benchmarks.game import AttackSpec, Game
-from reconbench.benchmarks.provenance import code_version
+from reconbench.benchmarks.provenance import code_version, shipped_name
 from reconbench.benchmarks.results import SCHEMA_VERSION, Result, ResultError, Status
 
 FILE_NAME = "results.sqlite"
@@ -95,6 +95,14 @@ class Key:
 
 
 @dataclass(frozen=True)
+class Held:
+    """What a store tells of a row without reading it: how it ended, and a hash of its content."""
+
+    status: Status
+    seal: str
+
+
+@dataclass(frozen=True)
 class Entry:
     """A row with its key, as they are in a store."""
 
@@ -108,6 +116,7 @@ class Keys:
     def __init__(self) -> None:
         self._prior = cache(lambda dataset: plugins.prior(dataset).sha256())
         self._origin = cache(lambda attack, mechanism: _origin(attack, mechanism))
+        self._mechanism = cache(_mechanism)
         self._players: dict[tuple[str, str], str] = {}
 
     def of(self, game: Game, attack: AttackSpec) -> Key:
@@ -116,10 +125,13 @@ class Keys:
         if called not in self._players:
             self._players[called] = _player(attack)
         axes = {name: getattr(game, name) for name in _AXES}
+        # Without options keys are those of before there were any.
+        if game.mechanism_options == options.NONE:
+            del axes["mechanism_options"]
         axes["epsilon"] = repr(float(game.epsilon))
         axes["delta"] = repr(float(game.delta))
-        if game.dataset.endswith(".bif"):
-            axes["dataset"] = Path(game.dataset).name
+        axes["dataset"] = plugins.short(game.dataset)
+        axes["mechanism"] = self._mechanism(game.mechanism)
         text = json.dumps([axes, self._prior(game.dataset), SCHEMA_VERSION], sort_keys=True)
         config = _sha256(text + self._players[called])
         origin = self._origin(attack.spec, game.mechanism)
@@ -138,9 +150,20 @@ def _origin(attack: str, mechanism: str) -> Origin:
     return Origin(attack, mechanism, code_version(attack, mechanism))
 
 
+def _mechanism(spec: str) -> str:
+    """A mechanism by name; one in a file by its own name and the class's, wherever the file lies.
+
+    The content of the file is part of the code that a key is hashed from.
+    """
+    if plugins.own_file(spec) is None:
+        return spec
+    return f"{plugins.mechanism(spec).name} {spec.rpartition(':')[2]}"
+
+
 def _player(attack: AttackSpec) -> str:
     in_file = attack.spec.rpartition(":")[2] if ".py:" in attack.spec else ""
-    named = [attack.build().name, in_file, dict(attack.options)]
+    name = shipped_name(attack.spec) or attack.build().name
+    named = [name, in_file, dict(attack.options)]
     return json.dumps(named, sort_keys=True, default=str)
 
 
@@ -317,6 +340,16 @@ class Store:
             wanted[text]: self._read(text, seal, row) for text, seal, row in rows if text in wanted
         }
 
+    def held(self, keys: Iterable[Key]) -> dict[Key, Held]:
+        """Which rows are there, of those asked for: whole, as their seals say, but not read."""
+        wanted = {key.text: key for key in keys}
+        rows = self._select("SELECT key, status, seal, CAST(row AS BLOB) FROM results")
+        return {
+            wanted[text]: self._looked_at(text, status, seal, row)
+            for text, status, seal, row in rows
+            if text in wanted
+        }
+
     def entries(self) -> list[Entry]:
         """Every row, stale ones too."""
         return [
@@ -343,13 +376,25 @@ class Store:
         with self._complaining("{path} cannot be read: {error}; {remedy}"):
             return self._open.execute(query).fetchall()
 
+    def _looked_at(self, key: str, status: str, seal: str, content: Any) -> Held:
+        with self._reading(key):
+            now = _seal(key, content)
+            if seal and seal != now:
+                raise ResultError("it was changed after it was written")
+            return Held(Status(status), now)
+
     def _read(self, key: str, seal: str, text: Any) -> Result:
-        try:
+        with self._reading(key):
             raw = json.loads(text)
-            if seal and seal != _seal(key, text):
+            if seal and seal != _seal(key, text.encode()):
                 raise ResultError("it was changed after it was written")
             # A seal tells of damage, not of who wrote it: a store of others is read with care.
             return Result.rebuilt(raw) if seal and self._own else Result.from_json(raw)
+
+    @contextmanager
+    def _reading(self, key: str) -> Iterator[None]:
+        try:
+            yield
         except (TypeError, KeyError, ValueError, AttributeError) as error:
             raise StoreError(
                 f"{self.path} holds a row that cannot be read: {error}; restore the file from a "
@@ -361,7 +406,7 @@ def _line(key: Key | str, row: Result) -> tuple[str, ...]:
     key = Key(key) if isinstance(key, str) else key
     text = json.dumps(row.to_json(), ensure_ascii=False, allow_nan=False)
     origin = key.origin
-    seal = _seal(key.text, text)
+    seal = _seal(key.text, text.encode())
     return (
         key.text,
         key.config,
@@ -374,8 +419,8 @@ def _line(key: Key | str, row: Result) -> tuple[str, ...]:
     )
 
 
-def _seal(key: str, text: str) -> str:
-    return _sha256(key + text)[:16]
+def _seal(key: str, content: bytes) -> str:
+    return hashlib.sha256(key.encode() + content).hexdigest()[:16]
 
 
 def _sha256(text: str) -> str:

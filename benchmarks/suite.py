@@ -24,10 +24,10 @@ from pydantic import (
 )
 
 from reconbench.benchmarks import plugins
-from reconbench.benchmarks.axes import AttackEntry, Axes, Strict, told_attacks
-from reconbench.benchmarks.computations import Curve
+from reconbench.benchmarks.axes import AttackEntry, Axes, MechanismEntry, Strict, told_attacks
+from reconbench.benchmarks.computations import Curve, Point
 from reconbench.benchmarks.game import AttackSpec, Game
-from reconbench.benchmarks.runner import Unit
+from reconbench.benchmarks.runner import Unit, called
 
 SUITES = files("reconbench.benchmarks") / "suites"
 
@@ -76,24 +76,31 @@ class Suite(Strict):
         repetitions: int | None = None,
         more_attacks: Sequence[str] = (),
     ) -> list[Unit]:
-        """Every round of the suite, repetitions innermost; a round that two blocks share, once."""
+        """Every round of the suite, repetitions innermost; a round that two blocks share, once.
+
+        None if the suite has computations only.
+        """
         more = tuple(AttackSpec(plugins.absolute(spec)) for spec in more_attacks)
-        found: dict[Game, dict[str, AttackSpec]] = {}
+        found: dict[Game, dict[tuple[str, str], AttackSpec]] = {}
         for part in self.parts:
             for game, attacks in part._rounds(seed, repetitions):
                 specs = found.setdefault(game, {})
                 for spec in (*attacks, *more):
-                    specs.setdefault(f"{spec.spec} {sorted(spec.options.items())!r}", spec)
-        if not found:
+                    specs.setdefault(called(spec), spec)
+        if more and not found:
             raise SuiteError(
-                f"suite {self.name} has no games, only computations; "
-                f"use `reconbench suite compute {self.name}`"
+                f"suite {self.name} has computations only, nothing that attack {more[0].spec!r} "
+                "could play; leave it out, or choose a suite with games"
             )
         return [Unit(game, tuple(specs.values())) for game, specs in found.items()]
 
     def computations(self) -> list[tuple[str, Curve]]:
         """The computations of this suite and of those it includes, with the name of theirs."""
         return [(part.name, curve) for part in self.parts for curve in part.curves or ()]
+
+    def points(self) -> list[Point]:
+        """The rows of all computations, yet to be computed."""
+        return [point for name, curve in self.computations() for point in curve.points(name)]
 
     def _rounds(
         self, seed: int | None, repetitions: int | None
@@ -200,7 +207,11 @@ def _first(error: ValidationError) -> str:
 
 def _did_you_mean(place: tuple[int | str, ...]) -> str:
     """The keys that are allowed where an unknown one stands, or the one that was meant."""
-    models: dict[str, type[BaseModel]] = {"games": Axes, "attacks": AttackEntry}
+    models: dict[str, type[BaseModel]] = {
+        "games": Axes,
+        "attacks": AttackEntry,
+        "mechanism": MechanismEntry,
+    }
     if str(place[0]) == "curves":
         return "; see docs/suites.md for the keys of a computation"
     names = [str(part) for part in place[:-1] if not isinstance(part, int)]

@@ -9,15 +9,15 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import astuple, dataclass, fields
-from math import hypot
+from dataclasses import astuple, dataclass, field, fields
+from math import hypot, sqrt
+from statistics import fmean, stdev
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-from scipy.stats import t as student
+from scipy.special import stdtrit
 
 from reconbench.benchmarks.bounding import with_corollary
+from reconbench.benchmarks.provenance import NO_ATTACK
 from reconbench.benchmarks.results import Result, ResultError, Status
 
 TOP = "0.95"
@@ -46,7 +46,10 @@ class Summary:
     ``ceilings`` are means over repetitions, by bound and confidence. ``above_ceiling`` is the
     share of repetitions in which the attack passed its own 95 % ceiling of Theorem 3.5: at most
     5 % in the long run, whatever the attack. ``best_possible`` belongs to the game and is the same
-    for all its attacks; None if the reference attack of the adversary did not play.
+    for all its attacks; None if the reference attack of the adversary did not play. ``outcomes``
+    are the successes of the attack and of the prior's best guess, by finished repetition.
+
+    The summary of a computation has no success: see ``computed``.
     """
 
     dataset: str
@@ -80,10 +83,21 @@ class Summary:
     best_possible: float | None = None
     best_possible_se: float | None = None
     best_possible_converged: bool | None = None
+    outcomes: Mapping[int, tuple[int, int]] = field(default_factory=dict)
+    mechanism_options: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def column(self) -> str:
         return ", ".join(self.targets)
+
+    @property
+    def computed(self) -> bool:
+        """Whether nobody attacked: then baseline and ceilings are no counts of records.
+
+        ``baseline_expected`` is the baseline of one target, and ``ceilings`` has a value of what
+        ``metric`` says for each bound, under ``mean``.
+        """
+        return self.attack == NO_ATTACK and self.adversary == NO_ATTACK
 
 
 def summarise(rows: Sequence[Result]) -> list[Summary]:
@@ -130,7 +144,7 @@ def _doubt(found: Optimum) -> tuple[bool, float]:
 def pooled(found: Sequence[Optimum]) -> Optimum:
     """The mean over repetitions, whose Monte Carlo errors are independent."""
     return Optimum(
-        expected=_mean(each.expected for each in found),
+        expected=fmean(each.expected for each in found),
         error=hypot(*(each.error for each in found)) / len(found),
         converged=all(each.converged for each in found),
     )
@@ -139,8 +153,9 @@ def pooled(found: Sequence[Optimum]) -> Optimum:
 def _summary(rows: list[Result], best: Optimum | None) -> Summary:
     set_up = [row for row in rows if row.table_hash] or rows
     first = set_up[0]
-    done = [row for row in rows if row.status is Status.OK and row.successes is not None]
-    counts = np.array([row.successes for row in done], dtype=np.float64)
+    done = [row for row in rows if row.status is Status.OK]
+    scored = [row for row in done if row.successes is not None]
+    counts = [float(row.successes or 0) for row in scored]
     low, high = _interval(counts, first.n)
     errors = [row.error for row in rows if row.error]
     return Summary(
@@ -164,26 +179,28 @@ def _summary(rows: list[Result], best: Optimum | None) -> Summary:
         failures=sum(row.status is Status.FAILED for row in rows),
         skipped=sum(row.status is Status.SKIPPED for row in rows),
         error=errors[0] if errors else None,
-        success=float(counts.mean()) if done else None,
+        success=fmean(counts) if counts else None,
         success_low=low,
         success_high=high,
-        baseline=_mean(row.baseline_successes for row in set_up),
-        baseline_expected=_mean(row.baseline_expected for row in set_up),
+        baseline=fmean(row.baseline_successes for row in set_up),
+        baseline_expected=fmean(row.baseline_expected for row in set_up),
         ceilings=_mean_ceilings(done),
         above_ceiling=_share_above(done),
-        seconds=_mean(row.seconds for row in done) if done else None,
+        seconds=fmean(row.seconds for row in done) if done else None,
         best_possible=best.expected if best else None,
         best_possible_se=best.error if best else None,
         best_possible_converged=best.converged if best else None,
+        outcomes={row.rep: (row.successes or 0, row.baseline_successes) for row in scored},
+        mechanism_options=first.mechanism_options,
     )
 
 
-def _interval(counts: npt.NDArray[np.float64], n: int) -> tuple[float | None, float | None]:
+def _interval(counts: Sequence[float], n: int) -> tuple[float | None, float | None]:
     """95 % Student interval of the mean, kept within 0 to n; none from a single repetition."""
     if len(counts) < 2:
         return None, None
-    half = float(student.ppf(0.975, len(counts) - 1) * counts.std(ddof=1) / np.sqrt(len(counts)))
-    mean = float(counts.mean())
+    half = float(stdtrit(len(counts) - 1, 0.975)) * stdev(counts) / sqrt(len(counts))
+    mean = fmean(counts)
     return max(0.0, mean - half), min(float(n), mean + half)
 
 
@@ -194,7 +211,7 @@ def _mean_ceilings(rows: Sequence[Result]) -> dict[str, dict[str, float]]:
             for confidence, value in by_confidence.items():
                 found.setdefault(name, {}).setdefault(confidence, []).append(value)
     return {
-        name: {confidence: _mean(values) for confidence, values in by_confidence.items()}
+        name: {confidence: fmean(values) for confidence, values in by_confidence.items()}
         for name, by_confidence in found.items()
     }
 
@@ -203,11 +220,7 @@ def _share_above(rows: Sequence[Result]) -> float | None:
     bounded = [row for row in rows if "thm35" in row.ceilings and row.successes is not None]
     if not bounded:
         return None
-    return _mean(float((row.successes or 0) > row.ceilings["thm35"][TOP]) for row in bounded)
-
-
-def _mean(values: Iterable[float]) -> float:
-    return float(np.mean(list(values)))
+    return fmean(float((row.successes or 0) > row.ceilings["thm35"][TOP]) for row in bounded)
 
 
 @dataclass(frozen=True)

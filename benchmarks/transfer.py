@@ -9,7 +9,7 @@ import os
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from functools import cache
 from importlib import import_module
@@ -17,6 +17,8 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from reconbench.benchmarks.bounding import MEAN
+from reconbench.benchmarks.provenance import NO_ATTACK
 from reconbench.benchmarks.results import Result, Status
 from reconbench.benchmarks.store import FILE_NAME, Entry, Origin, Standing, Store, StoreError
 from reconbench.datasets.files import write_atomic
@@ -24,7 +26,15 @@ from reconbench.datasets.files import write_atomic
 # A spreadsheet runs a cell that starts with one of these.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 # What a table shows of a row as JSON text, and what it spreads over columns of its own.
-_NESTED = ("targets", "known", "attack_options", "versions", "run_tail", "info")
+_NESTED = (
+    "targets",
+    "known",
+    "attack_options",
+    "versions",
+    "run_tail",
+    "info",
+    "mechanism_options",
+)
 _SPREAD = "ceilings"
 
 
@@ -51,7 +61,10 @@ def standings(entries: Iterable[Entry]) -> list[Standing]:
 
 @dataclass(frozen=True)
 class Cell:
-    """The stored repetitions of one attack on one game; numbers are of finished current rows."""
+    """The stored repetitions of one attack on one game; numbers are of finished current rows.
+
+    A computation has no success, but a baseline and ``values`` by bound.
+    """
 
     row: Result
     ok: int
@@ -63,6 +76,7 @@ class Cell:
     baseline: float | None
     seconds: float | None
     error: str | None
+    values: Mapping[str, float] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         names = (
@@ -73,6 +87,7 @@ class Cell:
             "epsilon",
             "delta",
             "mechanism",
+            "mechanism_options",
             "metric",
             "adversary",
             "seed",
@@ -95,6 +110,11 @@ def cells(entries: Sequence[Entry]) -> list[Cell]:
 def _cell(group: Sequence[tuple[Result, Standing]]) -> Cell:
     rows = [row for row, standing in group if standing is not Standing.STALE]
     done = [row for row in rows if row.status is Status.OK]
+    scored = [row for row in done if row.successes is not None]
+    computed = [row for row in done if row.attack == NO_ATTACK]
+    prior = [float(row.baseline_successes) for row in scored] or [
+        row.baseline_expected for row in computed
+    ]
     errors = [row.error for row in rows if row.status is Status.FAILED]
     return Cell(
         row=group[0][0],
@@ -103,10 +123,11 @@ def _cell(group: Sequence[tuple[Result, Standing]]) -> Cell:
         skipped=sum(row.status is Status.SKIPPED for row in rows),
         stale=len(group) - len(rows),
         unknown=sum(standing is Standing.UNKNOWN for _, standing in group),
-        success=fmean(row.successes or 0 for row in done) if done else None,
-        baseline=fmean(row.baseline_successes for row in done) if done else None,
+        success=fmean(row.successes or 0 for row in scored) if scored else None,
+        baseline=fmean(prior) if prior else None,
         seconds=fmean(row.seconds for row in done) if done else None,
         error=errors[0] if errors else None,
+        values={bound: levels[MEAN] for row in computed for bound, levels in row.ceilings.items()},
     )
 
 

@@ -20,9 +20,10 @@ import pytest
 from reconbench.benchmarks import pool as pools
 from reconbench.benchmarks.game import AttackSpec, Game
 from reconbench.benchmarks.results import Result
-from reconbench.benchmarks.runner import Unit, carry_out, plan, play_unit, run
+from reconbench.benchmarks.runner import Unit, carry_out, plan, play_unit, rows_of, run
 from reconbench.benchmarks.store import Entry, Keys, Store
 from reconbench.benchmarks.workers import Limits
+from reconbench.cli._reports import RECORD, Reports
 
 STUB = """
 import json
@@ -121,6 +122,38 @@ def test_resuming_costs_little(
     benchmark.extra_info["ms a row to resume"] = 1000 * resuming / CELLS
     benchmark.extra_info["resuming / validating"] = resuming / validating
     assert resuming < 4 * validating
+
+
+def test_a_finished_suite_does_not_write_its_reports_again(
+    benchmark: Any, fastest: Callable[..., list[float]], row: Result, tmp_path: Path
+) -> None:
+    """Seeing that all is there takes less than a quarter of reading and reporting all rows."""
+    work, hashed, cells = units(5 * CELLS), Keys(), 5 * CELLS
+    with Store(tmp_path) as store:
+        store.add(
+            Entry(
+                hashed.of(unit.game, unit.attacks[0]),
+                replace(row, rep=unit.game.rep, epsilon=unit.game.epsilon),
+            )
+            for unit in work
+        )
+    reports = Reports(tmp_path, "stub", {})
+
+    def resume() -> None:
+        with Store(tmp_path) as store:
+            todo = plan(work, store)
+            reports.refresh(todo.keys, todo.stored, lambda: rows_of(todo, store))
+
+    def write() -> None:
+        (tmp_path / RECORD).unlink(missing_ok=True)
+        resume()
+
+    writing, resuming = fastest(3, write, resume)
+    benchmark.pedantic(resume, rounds=1)
+    benchmark.extra_info["rows"] = cells
+    benchmark.extra_info["ms a row to see that all is there"] = 1000 * resuming / cells
+    benchmark.extra_info["resuming / writing the reports"] = resuming / writing
+    assert resuming < 0.25 * writing
 
 
 def test_one_commit_a_row_is_affordable(

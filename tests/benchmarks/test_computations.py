@@ -1,16 +1,35 @@
 from __future__ import annotations
 
+import csv
+import io
 import json
 import math
+import tomllib
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
-from reconbench.benchmarks.computations import UniformGuess, computed
+from reconbench.benchmarks import provenance
+from reconbench.benchmarks.computations import (
+    BOUNDS,
+    ComputationError,
+    Point,
+    UniformGuess,
+    _laplace_queries,
+    computed,
+)
 from reconbench.benchmarks.results import Result
-from reconbench.benchmarks.store import Store
-from reconbench.benchmarks.suite import SuiteError, find_suite, read_suite
+from reconbench.benchmarks.runner import Replay, carry_out, plan, run
+from reconbench.benchmarks.store import Origin, Standing, Store
+from reconbench.benchmarks.suite import Suite, SuiteError, find_suite, read_suite
+from reconbench.benchmarks.summary import summarise
+from reconbench.benchmarks.transfer import Kind, cells, diff, merge, prunable, prune, read
 from reconbench.bounds import ApproxDP, GaussianDP, PureDP, Relation, beta
+from reconbench.reports import leaderboard_csv
+from reconbench.reports.columns import COMPUTED
 
 
 def values(suite: str) -> list[Result]:
@@ -119,3 +138,152 @@ def test_bad_curves(tmp_path: Path, old: str, new: str, message: str) -> None:
     with pytest.raises(SuiteError, match=message) as caught:
         read_suite(path)
     assert "\n" not in str(caught.value)
+
+
+def test_a_stored_point_is_not_computed_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    points = find_suite("kulynych-fig4").points()
+    with Store(tmp_path) as store:
+        told: list[int] = []
+        first = run([], store, points=points, progress=lambda done, row: told.append(done))
+        assert told == list(range(1, 9)) and len(first) == 8
+        with monkeypatch.context() as patch:
+            patch.setattr(Point, "row", lambda self: pytest.fail("computed again"))
+            assert run([], store, points=points) == first
+        changed: list[str] = []
+        todo = plan([], store, Replay.ALL, points)
+        assert len(todo.points) == 8 and todo.held == 0
+        carry_out(todo, store, differs=lambda old, new: changed.append(old.describe()))
+        assert changed == []
+        assert [each.row for each in store.entries()] == first
+
+
+def test_a_point_is_known_by_what_is_asked_not_by_what_comes_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    first, second = find_suite("kulynych-fig3").points()[:2]
+    assert first.key != second.key and first.key.config != second.key.config
+    renamed = replace(first, suite="mine")
+    assert renamed.key.config != first.key.config
+    assert replace(first, values=lambda: {"f-dp": 0.0}).key == first.key
+    for name, value in (("asked", {**first.asked, "bounds": ["f-dp"]}), ("mechanism", "x")):
+        assert replace(first, **{name: value}).key.config != first.key.config
+
+
+@pytest.fixture
+def changed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
+    """Act as if a module's source were another."""
+    source = provenance._source
+
+    def change(name: str) -> None:
+        path = Path(str(import_module(name).__file__))
+        monkeypatch.setattr(provenance, "_source", lambda of: "other" if of == path else source(of))
+        provenance._computation.cache_clear()
+
+    yield change
+    monkeypatch.undo()
+    provenance._computation.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("module", "stale"),
+    [
+        ("reconbench.bounds.risk", {"success", "queries"}),
+        ("reconbench.benchmarks.computations", {"success", "queries"}),
+        ("reconbench.bounds.composed", {"success", "queries"}),
+        ("reconbench.attacks.baselines", set()),
+        ("reconbench.benchmarks.game", set()),
+        ("reconbench.benchmarks.axes", set()),
+        ("reconbench.mechanisms.marginals", set()),
+    ],
+)
+def test_a_point_is_stale_if_its_own_code_changed(
+    module: str, stale: set[str], changed: Callable[[str], None]
+) -> None:
+    origins = {
+        kind: Origin(provenance.NO_ATTACK, kind, provenance.code_version("none", kind))
+        for kind in ("success", "queries")
+    }
+    assert {each.standing for each in origins.values()} == {Standing.CURRENT}
+    changed(module)
+    found = {kind for kind, each in origins.items() if each.standing is Standing.STALE}
+    assert found == stale
+
+
+def test_libraries_count_by_version_where_they_are_used() -> None:
+    usual = provenance.computation_versions("success")
+    assert {"numpy", "scipy"} < usual.keys() and "torch" not in usual
+    assert provenance.computation_versions("queries").keys() - usual.keys() == {"dp-accounting"}
+
+
+def test_changed_code_computes_beside_the_stale_rows(
+    tmp_path: Path, changed: Callable[[str], None]
+) -> None:
+    suite = find_suite("kulynych-fig4")
+    with Store(tmp_path / "old") as store:
+        run([], store, points=suite.points())
+    merge(tmp_path / "new", [tmp_path / "old"])
+    changed("reconbench.bounds.risk")
+    with Store(tmp_path / "new") as store:
+        run([], store, points=suite.points())
+        assert len(store.entries()) == 16 and store.stale() == 8
+    entries = read(tmp_path / "new")
+    assert len(prunable(entries, stale=True, failed=False)) == 8
+    prune(tmp_path / "new", prunable(entries, stale=True, failed=False))
+    found = diff(tmp_path / "old", tmp_path / "new")
+    assert [each.kind for each in found] == [Kind.CODE] * 8
+    assert all(not each.fields for each in found)
+    shown = cells(read(tmp_path / "new"))
+    assert [each.ok for each in shown] == [1] * 8
+    assert all(each.success is None and each.values.keys() >= {"f-dp"} for each in shown)
+
+
+def test_rows_of_before_are_stale() -> None:
+    assert Origin("none", "gaussian", "computation").standing is Standing.STALE
+
+
+def test_one_label_a_neighbouring_relation() -> None:
+    """Two rows of one cell would be taken for repetitions."""
+    text = CURVES.replace("approx = { epsilon = 1 }", "gaussian = { sigma = 1 }")
+    more = text[text.index("[[curves]]") :].replace("1 }", '1, relation = "add-or-remove-one" }')
+    curves = Suite.model_validate(tomllib.loads(text + more)).points()
+    assert len({point.label for point in curves}) == 2
+
+
+def test_no_bound_that_covers_a_point_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(CURVES.replace('["f-dp"]', '["mmc"]').replace("[0.1]", "[0.3]"))
+    with Store(tmp_path) as store, pytest.raises(ComputationError, match="suite mine: none of"):
+        run([], store, points=read_suite(path).points())
+
+
+def test_what_is_missing_to_compose_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(*arguments: object) -> None:
+        raise ImportError("install it with: pip install 'reconbench[accounting]'")
+
+    monkeypatch.setattr("reconbench.bounds.composed.composed", missing)
+    _laplace_queries.cache_clear()
+    with pytest.raises(ComputationError, match="pip install"):
+        find_suite("kulynych-fig6").points()[0].row()
+
+
+def test_summaries_and_columns_of_every_bound() -> None:
+    suites = ("swanberg-fig1", "kulynych-fig2", "kulynych-fig3", "kulynych-fig4", "kulynych-fig5")
+    rows = [row for suite in suites for row in values(suite)]
+    summaries = summarise(rows)
+    assert len(summaries) == len(rows)
+    for summary, row in zip(summaries, rows, strict=True):
+        assert summary.computed and summary.success is None and summary.repetitions == 1
+        assert summary.ceilings == row.ceilings
+        assert summary.baseline_expected == row.baseline_expected
+    lines = list(csv.DictReader(io.StringIO(leaderboard_csv(summaries), newline="")))
+    assert len(lines) == len(rows)
+    for line in lines:
+        assert line["success"] == line["baseline_expected"] == line["rank"] == ""
+        assert not any(name.startswith("ceiling_") for name in line)
+    by_point = {(line["dataset"], line["targets"]): line for line in lines}
+    state = by_point["kulynych-fig4", "state"]
+    assert float(state["value_rero-zcdp"]) == pytest.approx(0.73, abs=0.005)
+    assert state["metric"] == "advantage" and state["value_baseline"] == "0.0"
+    assert BOUNDS.keys() | {"approx", "pure", "pso", "pso-f-dp", "spso"} == COMPUTED.keys()

@@ -250,3 +250,27 @@ def test_unknown_suites(tmp_path: Path) -> None:
         find_suite("nope")
     with pytest.raises(SuiteError, match="cannot read suite"):
         find_suite(str(tmp_path / "none.toml"))
+
+
+def test_no_attack_is_loaded_for_finished_rows(tmp_path: Path) -> None:
+    with Store(tmp_path) as store, pytest.MonkeyPatch.context() as patch:
+        rows = run(units(), store)
+        patch.setattr(AttackSpec, "build", lambda self: pytest.fail("loaded"))
+        assert run(units(), store) == rows
+
+
+def test_an_attack_that_cannot_be_built_is_told_before_anything_is_written(tmp_path: Path) -> None:
+    unit = Unit(units()[0].game, (AttackSpec("prior"), AttackSpec("rap", {"stepz": 3})))
+    with Store(tmp_path / "out") as store:
+        with pytest.raises(ValueError, match="stepz"):
+            run([unit], store)
+        assert not (tmp_path / "out").exists()
+
+
+def test_rows_that_went_away_are_told(tmp_path: Path) -> None:
+    with Store(tmp_path) as store:
+        run(units(), store)
+        todo = plan(units(), store)
+        store.delete(todo.keys[:1])
+        with pytest.raises(StoreError, match="lost rows"):
+            carry_out(todo, store)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import sqlite3
@@ -16,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from reconbench.benchmarks import provenance
+from reconbench.benchmarks import plugins, provenance
 from reconbench.benchmarks import store as stores
 from reconbench.benchmarks.game import AttackSpec, Game
 from reconbench.benchmarks.results import Result, Status
@@ -372,3 +373,43 @@ def test_many_make_one_store_at_once(row: Result, tmp_path: Path) -> None:
             list(makers.map(make, range(4), [folder] * 4))
             with Store.reading(folder) as store:
                 assert len(store.entries()) == 4
+
+
+def test_names_of_shipped_attacks_are_read_without_importing_them() -> None:
+    names = plugins.registered("attacks")
+    ours = [name for name, point in names.items() if point.value.startswith("reconbench.")]
+    assert {"prior", "rap", "posterior", "rap-map"} <= set(ours)
+    for name in ours:
+        assert provenance.shipped_name(name) == AttackSpec(name).build().name
+    assert provenance.shipped_name("nobody") is None
+    assert provenance.shipped_name("folder/file.py:Attack") is None
+
+
+def test_a_name_that_the_source_does_not_state_is_asked_for() -> None:
+    text = 'class A:\n    name: str\nclass B:\n    name: str = "b"\nclass C:\n    name: int = 3\n'
+    found = [node for node in ast.parse(text).body if isinstance(node, ast.ClassDef)]
+    assert [provenance._named(node) for node in found] == [None, "b", None]
+
+
+def test_looking_at_rows_without_reading_them(filled: Path, row: Result) -> None:
+    keys = [row_key(replace(GAME, rep=rep), PRIOR) for rep in range(4)]
+    with Store(filled) as store:
+        found = store.held(keys)
+        assert list(found) == keys[:3] and len({each.seal for each in found.values()}) == 3
+        assert {each.status for each in found.values()} == {Status.OK}
+        store.put(keys[3], replace(row, rep=3, status=Status.FAILED))
+        failed = store.held(keys)[keys[3]]
+        store.put(keys[3], replace(row, rep=3))
+        now = store.held(keys)[keys[3]]
+        assert (failed.status, now.status) == (Status.FAILED, Status.OK)
+        assert failed.seal != now.seal
+    assert Store(filled / "none").held(keys) == {}
+
+
+def test_a_changed_row_is_not_taken_for_held(filled: Path) -> None:
+    keys = [row_key(replace(GAME, rep=rep), PRIOR) for rep in range(3)]
+    with closing(sqlite3.connect(filled / FILE_NAME)) as connection:
+        connection.execute("UPDATE results SET row = replace(row, '\"n\": 10', '\"n\": 11')")
+        connection.commit()
+    with Store(filled) as store, pytest.raises(StoreError, match="changed after it was written"):
+        store.held(keys)

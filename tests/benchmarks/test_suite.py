@@ -43,11 +43,24 @@ def test_every_shipped_suite_has_its_name_and_something_to_do() -> None:
     assert papers | {"swanberg", "kulynych", "k-sweep", "n-sweep", "adversary"} <= set(found)
     for name, suite in found.items():
         assert suite.name == name and suite.description
-        if suite.computations():
-            with pytest.raises(SuiteError, match=f"reconbench suite compute {name}"):
-                suite.units()
-        else:
-            assert suite.units()
+        assert bool(suite.units()) != bool(suite.points())
+
+
+def test_computations_and_games_go_together(tmp_path: Path) -> None:
+    path = written(tmp_path, SUITE)
+    whole = tmp_path / "whole.toml"
+    whole.write_text(
+        'name = "whole"\ndescription = ""\n'
+        f'include = ["kulynych-fig4", "{path.name}", "kulynych-fig3"]\n'
+    )
+    found = read_suite(whole)
+    assert found.units() == read_suite(path).units()
+    assert [point.suite for point in found.points()] == ["kulynych-fig4"] * 8 + [
+        "kulynych-fig3"
+    ] * 30
+    assert len({point.key for point in found.points()}) == 38
+    with pytest.raises(SuiteError, match="computations only, nothing that attack 'rap'"):
+        find_suite("kulynych").units(more_attacks=["rap"])
 
 
 def test_the_papers_games() -> None:

@@ -250,7 +250,8 @@ def test_rows_of_others_are_validated_even_if_sealed(row: Result, tmp_path: Path
     with sqlite3.connect(theirs / FILE_NAME) as connection:
         name, text = connection.execute("SELECT key, row FROM results").fetchone()
         forged = json.dumps({**json.loads(text), "successes": "many"})
-        connection.execute("UPDATE results SET row = ?, seal = ?", (forged, _seal(name, forged)))
+        sealed = (forged, _seal(name, forged.encode()))
+        connection.execute("UPDATE results SET row = ?, seal = ?", sealed)
     connection.close()
     mine = stored(tmp_path / "mine", reps(row, 1))
     with pytest.raises(StoreError, match="successes"):

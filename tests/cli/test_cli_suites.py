@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -34,13 +33,14 @@ def test_show_says_where_its_times_are_from(reconbench: Run, tmp_path: Path) -> 
     assert timed["stored"] == 6 and timed["timings"] == "stored timings"
 
 
-def test_compute(reconbench: Run, tmp_path: Path) -> None:
-    done = reconbench("suite", "compute", "kulynych-fig4", "--json", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    end = json.loads(done.stdout)
-    rows = list(csv.DictReader((tmp_path / end["csv"]).read_text().splitlines()))
-    assert end["rows"] == 8 and len(rows) == 24
-    assert {row["quantity"] for row in rows} == {"advantage"}
+def test_show_counts_the_rows_of_computations(reconbench: Run, tmp_path: Path) -> None:
+    shown = json.loads(reconbench("suite", "show", "kulynych-fig4", "--json").stdout)
+    (asked,) = shown["computations"]
+    assert (asked["compute"], asked["rows"], asked["stored"]) == ("worst-advantage", 8, 0)
+    out = str(tmp_path / "out")
+    assert reconbench("run", "kulynych-fig4", "--out", out, "--json").returncode == 0
+    text = reconbench("suite", "show", "kulynych-fig4", "--out", out).stdout
+    assert "worst-advantage (kulynych-fig4), 8 rows, 8 of them stored" in text
 
 
 def test_errors_are_one_line(reconbench: Run, tmp_path: Path) -> None:
@@ -49,7 +49,6 @@ def test_errors_are_one_line(reconbench: Run, tmp_path: Path) -> None:
         (("show", "nope"), "unknown suite 'nope'"),
         (("show", "smoke", "--out", str(tmp_path / "none")), "none"),
         (("show", str(tmp_path / "bad.toml")), "games"),
-        (("compute", "smoke"), "has no computations"),
     ):
         done = reconbench("suite", *arguments)
         assert done.returncode == 2 and message in done.stderr

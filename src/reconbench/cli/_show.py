@@ -99,7 +99,33 @@ def tightest(ceilings: Ceilings) -> list[float]:
     return [min(each[level] for each in proved) for level in (proved[0] if proved else ())]
 
 
-def suite(summaries: Sequence[Summary]) -> None:
+@dataclass(frozen=True)
+class Lines:
+    """A table for the terminal, and how many lines more the CSV file has."""
+
+    title: str
+    header: list[str]
+    rows: list[list[str]]
+    more: int = 0
+
+    @classmethod
+    def of(cls, title: str, header: list[str], rows: list[list[str]]) -> Lines:
+        return cls(title, header, rows[:MOST_LINES], max(0, len(rows) - MOST_LINES))
+
+    def show(self) -> None:
+        table(self.title, self.header, self.rows)
+        if self.more:
+            Console(stderr=True).print(Text(f"{self.more} more lines in leaderboard.csv"))
+
+
+def suite(summaries: Sequence[Summary]) -> list[Lines]:
+    """What was played, and what was computed."""
+    played = [each for each in summaries if not each.computed]
+    computed = [each for each in summaries if each.computed]
+    return [*([_played(played)] if played else []), *_computed(computed)]
+
+
+def _played(summaries: Sequence[Summary]) -> Lines:
     """Shares of records, mean over a data set's games, attack by attack."""
     groups: dict[tuple[str, float, str], list[Summary]] = {}
     for each in summaries:
@@ -115,12 +141,33 @@ def suite(summaries: Sequence[Summary]) -> None:
             [tightest(each.ceilings)[-1] for each in done],
         )
         shares = [_share(values, done) for values in columns]
-        rows.append([dataset, f"{epsilon:g}", attack, len(done), *shares])
+        rows.append([dataset, f"{epsilon:g}", attack, str(len(done)), *shares])
     header = ["data set", "epsilon", "attack", "games", "prior %", "attack %", "best possible %"]
     header += ["most on average %", "95 % ceiling %"]
-    table("Records reconstructed, mean over games", header, rows[:MOST_LINES])
-    if len(rows) > MOST_LINES:
-        Console(stderr=True).print(Text(f"{len(rows) - MOST_LINES} more lines in leaderboard.csv"))
+    return Lines.of("Records reconstructed, mean over games", header, rows)
+
+
+def _computed(summaries: Sequence[Summary]) -> list[Lines]:
+    """A table a suite and quantity: a line a point, a column a bound."""
+    groups: dict[tuple[str, str], list[Summary]] = {}
+    for each in summaries:
+        groups.setdefault((each.dataset, each.metric), []).append(each)
+    found = []
+    for (dataset, metric), group in groups.items():
+        bounds = list(dict.fromkeys(bound for each in group for bound in each.ceilings))
+        rows = [
+            [
+                each.column,
+                each.mechanism,
+                f"{each.epsilon:.3g}",
+                f"{each.baseline_expected:.3g}",
+                *(f"{each.ceilings[b]['mean']:.3g}" if b in each.ceilings else "" for b in bounds),
+            ]
+            for each in group
+        ]
+        header = ["point", "mechanism", "epsilon", "baseline", *bounds]
+        found.append(Lines.of(f"{dataset}, computed for one target: {metric}", header, rows))
+    return found
 
 
 def _share(values: Sequence[float | None], games: Sequence[Summary]) -> str:

@@ -40,7 +40,7 @@ Examples:
   reconbench game --dataset prior.bif --targets income --epsilon 1 --attack mine.py:MyAttack
 """
 
-RUN_HELP = """Run a suite and write its leaderboard.
+RUN_HELP = """Run a suite, its games and its computations, and write its leaderboard.
 
 Finished rows are kept in the output folder and never computed twice, so a run that was stopped
 goes on where it was. Rows made by other code stay there too, but count for nothing: see
@@ -64,6 +64,7 @@ Examples:
   reconbench run quick --retry-failed --timeout 3600
   reconbench run quick --force
   reconbench run quick --scheduler tcp://head-node:8786
+  reconbench run kulynych
   reconbench run path/to/suite.toml
 """
 
@@ -131,7 +132,12 @@ def game(
     option: Annotated[
         list[str] | None, typer.Option(help="An option of the attacks, as key=value.")
     ] = None,
-    mechanism: Annotated[str, typer.Option(help="See `list mechanisms`.")] = "gaussian-marginals",
+    mechanism: Annotated[
+        str, typer.Option(help="A name (see `list mechanisms`) or file.py:Class.")
+    ] = "gaussian-marginals",
+    mechanism_option: Annotated[
+        list[str] | None, typer.Option(help="An option of the mechanism, as key=value.")
+    ] = None,
     metric: Annotated[str, typer.Option(help="`exact`, or `l1:E` on an ordinal column.")] = "exact",
     adversary: Annotated[
         str, typer.Option(help="`realistic`, or `informed`: knows all other records in full.")
@@ -148,13 +154,14 @@ def game(
     from reconbench.benchmarks import plugins
     from reconbench.benchmarks.bounding import with_corollary
     from reconbench.benchmarks.game import Adversary, AttackSpec, Game, check
+    from reconbench.benchmarks.options import written
     from reconbench.benchmarks.pool import Pool
     from reconbench.benchmarks.results import Status
     from reconbench.benchmarks.runner import Unit, play_units
     from reconbench.benchmarks.workers import Limits
 
     limits = Limits.of(timeout, memory_limit)
-    options = _options(option or [])
+    options = _options(option or [], "--option")
     attacks = tuple(AttackSpec(plugins.absolute(spec), options) for spec in attack or ["rap"])
     units = [
         Unit(
@@ -167,6 +174,7 @@ def game(
                 n=n,
                 k=k,
                 mechanism=plugins.absolute(mechanism),
+                mechanism_options=written(_options(mechanism_option or [], "--mechanism-option")),
                 metric=metric,
                 adversary=Adversary.parse(adversary),
                 seed=seed,
@@ -235,13 +243,11 @@ def run(
 ) -> None:
     from reconbench.benchmarks.game import versions
     from reconbench.benchmarks.results import Status
-    from reconbench.benchmarks.runner import Replay, available_cores, carry_out, plan
-    from reconbench.benchmarks.store import Store, StoreWriteError
+    from reconbench.benchmarks.runner import Replay, available_cores, plan, rows_of, work_off
+    from reconbench.benchmarks.store import Store
     from reconbench.benchmarks.suite import find_suite
-    from reconbench.benchmarks.summary import summarise
     from reconbench.benchmarks.workers import Limits
-    from reconbench.datasets.files import write_atomic
-    from reconbench.reports import leaderboard_csv, leaderboard_html
+    from reconbench.cli._reports import Reports
 
     if only_missing + retry_failed + force > 1:
         raise ValueError("give one of --only-missing, --retry-failed and --force, not several")
@@ -251,11 +257,17 @@ def run(
     units = chosen.units(seed=seed, repetitions=reps, more_attacks=attack or [])
     folder = out or Path("results") / chosen.name
     many = jobs or available_cores()
+    facts = {"suite": f"{chosen.name}: {chosen.description}"}
+    if units:
+        facts["seed"] = str(units[0].game.seed)
+        facts["repetitions"] = str(len({unit.game.rep for unit in units}))
+    facts["versions"] = ", ".join(f"{name} {number}" for name, number in versions().items())
     changed: list[tuple[Result, Result]] = []
     with ExitStack() as stack:
         store = stack.enter_context(Store(folder))
-        players = None if store.path.exists() else _players(stack, many, limits, scheduler)
-        todo = plan(units, store, replay)
+        at_once = bool(units) and not store.path.exists()
+        players = _players(stack, many, limits, scheduler) if at_once else None
+        todo = plan(units, store, replay, chosen.points())
         todo.check()
         if players is None and todo.units:
             players = _players(stack, many, limits, scheduler)
@@ -263,7 +275,7 @@ def run(
         advance = stack.enter_context(
             _show.progress(chosen.name, todo.total, quiet=quiet or as_json, done=todo.held)
         )
-        rows = carry_out(
+        work_off(
             todo,
             store,
             jobs=many,
@@ -271,41 +283,32 @@ def run(
             progress=lambda done, row: advance(failed=row.status is Status.FAILED),
             differs=lambda stored, played: changed.append((stored, played)),
         )
-        stale = store.stale()
-    summaries = summarise(rows)
-    facts = {
-        "suite": f"{chosen.name}: {chosen.description}",
-        "seed": str(units[0].game.seed),
-        "repetitions": str(len({unit.game.rep for unit in units})),
-        "versions": ", ".join(f"{name} {number}" for name, number in versions().items()),
-    }
-    csv_path, html_path = folder / "leaderboard.csv", folder / "leaderboard.html"
-    try:
-        write_atomic(csv_path, leaderboard_csv(summaries))
-        write_atomic(html_path, leaderboard_html(summaries, f"reconbench: {chosen.name}", facts))
-    except OSError as error:
-        raise StoreWriteError(
-            f"cannot write the leaderboard to {folder}: {error.strerror}; all rows are stored: "
-            "free some space and run the same command again"
-        ) from None
-    failures = [row for row in rows if row.status is Status.FAILED]
+        played = todo.total - todo.held
+        stored = store.held(todo.keys) if played else todo.stored
+        reports = Reports(folder, chosen.name, facts, store.stale())
+        shown = reports.refresh(todo.keys, stored, lambda: rows_of(todo, store))
+        failed = [key for key in todo.keys if stored[key].status is Status.FAILED]
+        error = store.get(failed[:1])[failed[0]].error if failed else None
     if as_json:
-        end = {"rows": len(rows), "failures": len(failures), "store": str(store.path)}
-        end |= {"played": todo.total - todo.held, "stale": stale, "changed": len(changed)}
-        end |= {"csv": str(csv_path), "html": str(html_path)}
+        end = {"rows": todo.total, "failures": len(failed), "store": str(store.path)}
+        end |= {"played": played, "stale": reports.stale, "changed": len(changed)}
+        end |= {"csv": str(reports.csv), "html": str(reports.html)}
         typer.echo(json.dumps(end))
     else:
-        _show.suite(summaries)
-        if failures:
-            text = f"{len(failures)} rows failed; the first: {failures[0].error}"
+        for lines in shown:
+            lines.show()
+        if failed:
+            text = f"{len(failed)} rows failed; the first: {error}"
             typer.echo(f"{text} (--retry-failed plays them again)", err=True)
-        if stale:
-            typer.echo(f"{stale} rows are stale: made by other code, left out here", err=True)
-        for stored, played in changed:
-            names = ", ".join(stored.differences(played))
-            typer.echo(f"came out otherwise: {stored.describe()}: {names}", err=True)
-        typer.echo(str(csv_path))
-        typer.echo(str(html_path))
+        if reports.stale:
+            typer.echo(
+                f"{reports.stale} rows are stale: made by other code, left out here", err=True
+            )
+        for before, now in changed:
+            names = ", ".join(before.differences(now))
+            typer.echo(f"came out otherwise: {before.describe()}: {names}", err=True)
+        typer.echo(str(reports.csv))
+        typer.echo(str(reports.html))
     if changed:
         raise typer.Exit(1)
 
@@ -330,13 +333,13 @@ def _columns(texts: Sequence[str]) -> tuple[str, ...]:
     return tuple(name.strip() for text in texts for name in text.split(",") if name.strip())
 
 
-def _options(texts: Sequence[str]) -> dict[str, Any]:
+def _options(texts: Sequence[str], flag: str) -> dict[str, Any]:
     """key=value pairs; a value that reads as JSON is that, anything else is text."""
     found: dict[str, Any] = {}
     for text in texts:
         key, equals, value = text.partition("=")
         if not equals or not key.isidentifier():
-            raise ValueError(f"--option takes key=value, got {text!r}")
+            raise ValueError(f"{flag} takes key=value, got {text!r}")
         try:
             found[key] = json.loads(value)
         except json.JSONDecodeError:

@@ -21,9 +21,9 @@ LISTED = 20
 
 SHOW_HELP = """Show what stores hold, cell by cell.
 
-A cell is an attack on a game, over its repetitions. Stale rows were made by other code than is
-here now: they are counted and left out of all numbers, which are means over finished rows.
-Without folders, those in results/ are shown.
+A cell is an attack on a game, over its repetitions, or a point of a computation. Stale rows were
+made by other code than is here now: they are counted and left out of all numbers, which are means
+over finished rows. Without folders, those in results/ are shown.
 
 \b
 Examples:
@@ -121,6 +121,7 @@ def _show_cells(name: str, found: Sequence[Cell]) -> None:
         "success": [_brief(each.success) for each in found],
         "prior": [_brief(each.baseline) for each in found],
         "seconds": [_brief(each.seconds) for each in found],
+        **_if_any("values", [_values(each) for each in found]),
     }
     _show.table(name, list(columns), list(zip(*columns.values(), strict=True)))
     stale, failed = sum(each.stale for each in found), sum(each.failed for each in found)
@@ -138,7 +139,12 @@ def _if_several(name: str, values: list[Any]) -> dict[str, list[object]]:
     return {name: values} if len(set(values)) > 1 else {}
 
 
-def _if_any(name: str, values: list[int]) -> dict[str, list[object]]:
+def _values(cell: Cell) -> str:
+    """What a computation says, bound by bound."""
+    return ", ".join(f"{bound} {value:.3g}" for bound, value in cell.values.items())
+
+
+def _if_any(name: str, values: Sequence[object]) -> dict[str, list[object]]:
     return {name: [*values]} if any(values) else {}
 
 

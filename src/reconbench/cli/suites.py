@@ -1,9 +1,7 @@
-"""`reconbench suite`: what a suite holds and costs, and its computations."""
+"""`reconbench suite`: what a suite holds and costs."""
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,18 +12,17 @@ from reconbench.cli import _show
 
 if TYPE_CHECKING:
     from reconbench.benchmarks.estimates import Estimate, GameEstimate
-    from reconbench.benchmarks.results import Result
+    from reconbench.benchmarks.store import Entry
     from reconbench.benchmarks.suite import Suite
 
 app = typer.Typer(
-    help="Look at a suite before it runs, and do its computations.",
+    help="Look at a suite before it runs.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 Name = Annotated[str, typer.Argument(help="A suite (see `suite list`) or a .toml file.")]
-CURVES = "curves.csv"
 
 
 @app.command("list")
@@ -42,13 +39,15 @@ def list_(as_json: Json = False) -> None:
 
     found: list[dict[str, Any]] = []
     for name, suite in shipped().items():
-        plan = estimate(suite.units()) if _plays(suite) else None
+        units = suite.units()
+        plan = estimate(units) if units else None
         found.append(
             {
                 "name": name,
                 "games": len(plan.games) if plan else 0,
                 "rows": plan.rows if plan else 0,
                 "computations": len(suite.computations()),
+                "computed_rows": len(suite.points()),
                 "core_seconds": round(plan.seconds, 1) if plan else 0.0,
                 "description": suite.description,
             }
@@ -88,12 +87,10 @@ def show(
 
     chosen = find_suite(suite)
     done = [] if out is None else _stored(out)
-    plan = estimate(chosen.units(repetitions=reps), done) if _plays(chosen) else None
+    units = chosen.units(repetitions=reps)
+    plan = estimate(units, [each.row for each in done]) if units else None
     many = jobs or available_cores()
-    computations = [
-        {"suite": name, **curve.model_dump(mode="json", exclude_none=True)}
-        for name, curve in chosen.computations()
-    ]
+    computations = _computations(chosen, done)
     if as_json:
         described: dict[str, Any] = {
             "name": chosen.name,
@@ -114,59 +111,30 @@ def show(
         _show.table("Games", header, lines)
         for line in _totals(plan, many):
             typer.echo(line)
-    if computations:
-        kinds = ", ".join(f"{each['compute']} ({each['suite']})" for each in computations)
-        typer.echo(f"computations: {kinds}")
-        typer.echo(f"do them with: reconbench suite compute {suite}")
-
-
-@app.command()
-def compute(
-    suite: Name,
-    out: Annotated[Path | None, typer.Option(help="Output folder; default results/SUITE.")] = None,
-    as_json: Json = False,
-) -> None:
-    """Do a suite's computations: rows to the store, and a CSV file of all values.
-
-    \b
-    Examples:
-      reconbench suite compute swanberg-fig1
-      reconbench suite compute kulynych --out results/kulynych
-    """
-    from reconbench.benchmarks.computations import computed
-    from reconbench.benchmarks.store import Store
-    from reconbench.benchmarks.suite import find_suite
-    from reconbench.datasets.files import write_atomic
-
-    chosen = find_suite(suite)
-    curves = chosen.computations()
-    if not curves:
-        raise ValueError(
-            f"suite {chosen.name} has no computations; play its games with `reconbench run {suite}`"
+    for each in computations:
+        typer.echo(
+            f"computation: {each['compute']} ({each['suite']}), {each['rows']} rows, "
+            f"{each['stored']} of them stored"
         )
-    folder = out or Path("results") / chosen.name
-    entries = [entry for name, curve in curves for entry in computed(name, curve)]
-    with Store(folder) as store:
-        store.add(entries)
-    path = folder / CURVES
-    rows = [each.row for each in entries]
-    write_atomic(path, _curves_csv(rows))
-    if as_json:
-        typer.echo(json.dumps({"rows": len(rows), "store": str(store.path), "csv": str(path)}))
-        return
-    typer.echo(f"{len(rows)} rows in {store.path}")
-    typer.echo(str(path))
 
 
-def _plays(suite: Suite) -> bool:
-    return any(part.games for part in suite.parts)
+def _computations(suite: Suite, done: list[Entry]) -> list[dict[str, Any]]:
+    """Each computation as the suite asks for it, with its rows and how many of them are stored."""
+    keys = {each.key for each in done}
+    found = []
+    for name, curve in suite.computations():
+        points = [point.key for point in curve.points(name)]
+        counts = {"rows": len(points), "stored": sum(key in keys for key in points)}
+        asked = curve.model_dump(mode="json", exclude_none=True)
+        found.append({"suite": name, **asked, **counts})
+    return found
 
 
-def _stored(folder: Path) -> list[Result]:
+def _stored(folder: Path) -> list[Entry]:
     from reconbench.benchmarks.store import Store
 
     with Store.reading(folder) as store:
-        return [entry.row for entry in store.entries()]
+        return store.entries()
 
 
 def _described(plan: Estimate, jobs: int) -> dict[str, Any]:
@@ -189,6 +157,7 @@ def _described(plan: Estimate, jobs: int) -> dict[str, Any]:
                 "epsilon": _epsilon(each.game.epsilon),
                 "delta": each.game.delta,
                 "mechanism": each.game.mechanism,
+                "mechanism_options": json.loads(each.game.mechanism_options),
                 "metric": each.game.metric,
                 "adversary": each.game.adversary.value,
                 "attacker_prior": each.game.attacker_prior,
@@ -216,6 +185,7 @@ def _line(each: GameEstimate) -> dict[str, str]:
         "epsilon": f"{game.epsilon:g}",
         "delta": f"{game.delta:g}",
         "mechanism": game.mechanism,
+        "mechanism options": game.mechanism_options,
         "metric": game.metric,
         "adversary": game.adversary.value,
         "attacker's prior": game.attacker_prior,
@@ -246,36 +216,10 @@ def _totals(plan: Estimate, jobs: int) -> list[str]:
     ]
 
 
-def _curves_csv(rows: list[Result]) -> str:
-    """One line a bound and point."""
-    out = io.StringIO(newline="")
-    writer = csv.writer(out)
-    header = ["suite", "mechanism", "point", "epsilon", "delta", "relation", "guarantee"]
-    writer.writerow([*header, "baseline", "bound", "quantity", "value"])
-    for row in rows:
-        for bound, by_level in row.ceilings.items():
-            writer.writerow(
-                [
-                    row.dataset,
-                    row.mechanism,
-                    row.targets[0],
-                    row.epsilon,
-                    row.delta,
-                    row.relation,
-                    row.guarantee,
-                    row.baseline_expected,
-                    bound,
-                    row.metric,
-                    by_level["mean"],
-                ]
-            )
-    return out.getvalue()
-
-
 def _size(each: dict[str, Any]) -> str:
-    if not each["games"]:
-        return f"{each['computations']} computations"
-    return f"{each['games']} games, {each['rows']} rows, {_time(each['core_seconds'])}"
+    games = f"{each['games']} games, {each['rows']} rows, {_time(each['core_seconds'])}"
+    computed = f"{each['computations']} computations, {each['computed_rows']} rows"
+    return "; ".join([games] * bool(each["games"]) + [computed] * bool(each["computations"]))
 
 
 def _epsilon(value: float) -> float | str:

@@ -1,0 +1,122 @@
+"""The reports of a run, written once: they are left alone while nothing they come from changes.
+
+A small file beside them records what they were made from, a hash of each, and what the terminal
+showed. A report that is gone or altered, other rows or other code: all are written anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from reconbench.cli._show import Lines
+
+if TYPE_CHECKING:
+    from reconbench.benchmarks.results import Result
+    from reconbench.benchmarks.store import Held, Key
+
+CSV = "leaderboard.csv"
+HTML = "leaderboard.html"
+RECORD = ".leaderboard.json"
+# Whatever a report may depend on; any change in there has it written anew.
+_ROOMS = ("bounds", "benchmarks", "reports", "cli")
+
+
+@dataclass(frozen=True)
+class Reports:
+    """The leaderboard of a suite in its folder, as CSV and as a page.
+
+    ``stale`` rows of the store were made by other code and are not in it.
+    """
+
+    folder: Path
+    suite: str
+    facts: Mapping[str, str]
+    stale: int = 0
+
+    @property
+    def csv(self) -> Path:
+        return self.folder / CSV
+
+    @property
+    def html(self) -> Path:
+        return self.folder / HTML
+
+    def refresh(
+        self, keys: Sequence[Key], stored: Mapping[Key, Held], rows: Callable[[], list[Result]]
+    ) -> list[Lines]:
+        """Write what is not up to date with the stored rows; what the terminal shows of them.
+
+        ``rows`` reads them, which takes a while, and is called only if that is needed.
+        """
+        source = self._source((key.text, stored[key].seal) for key in keys)
+        return self._recorded(source) or self._write(source, rows())
+
+    def _source(self, rows: Iterable[tuple[str, str]]) -> str:
+        made_from = [_code(), self.suite, dict(self.facts), self.stale, list(rows)]
+        return _sha256(json.dumps(made_from).encode())
+
+    def _recorded(self, source: str) -> list[Lines] | None:
+        """What was shown, if the reports are there as they were written from this very source."""
+        try:
+            record = json.loads((self.folder / RECORD).read_bytes())
+            seal = record.pop("seal")
+            now = {name: _sha256((self.folder / name).read_bytes()) for name in record["files"]}
+            if (seal, record["source"], record["files"]) != (_seal(record), source, now):
+                return None
+            return [Lines(**each) for each in record["shown"]]
+        except (OSError, ValueError, TypeError, KeyError, AttributeError):
+            return None
+
+    def _write(self, source: str, rows: Sequence[Result]) -> list[Lines]:
+        from reconbench.benchmarks.store import StoreWriteError
+        from reconbench.benchmarks.summary import summarise
+        from reconbench.cli import _show
+        from reconbench.datasets.files import write_atomic
+        from reconbench.reports import leaderboard_csv, leaderboard_html
+
+        summaries = summarise(rows)
+        shown = _show.suite(summaries)
+        title = f"reconbench: {self.suite}"
+        page = leaderboard_html(summaries, title, self.facts, suite=self.suite, stale=self.stale)
+        texts = {CSV: leaderboard_csv(summaries, self.suite), HTML: page}
+        hashes = {name: _sha256(text.encode()) for name, text in texts.items()}
+        record: dict[str, Any] = {"source": source, "files": hashes}
+        record["shown"] = [asdict(each) for each in shown]
+        texts[RECORD] = json.dumps({**record, "seal": _seal(record)})
+        try:
+            for name, text in texts.items():
+                write_atomic(self.folder / name, text)
+        except OSError as error:
+            raise StoreWriteError(
+                f"cannot write the leaderboard to {self.folder}: {error.strerror}; all rows are "
+                "stored: free some space and run the same command again"
+            ) from None
+        return shown
+
+
+def _code() -> str:
+    """A hash of the source, the templates and the data of these rooms, to the last byte."""
+    found = hashlib.sha256()
+    for room in _ROOMS:
+        home = Path(str(files(f"reconbench.{room}")))
+        for path in sorted(home.rglob("*")):
+            if "__pycache__" in path.parts or not path.is_file():
+                continue
+            content = path.read_bytes()
+            found.update(f"{room} {path.relative_to(home)} {len(content)} ".encode())
+            found.update(content)
+    return found.hexdigest()
+
+
+def _seal(record: Mapping[str, Any]) -> str:
+    return _sha256(json.dumps(record, sort_keys=True).encode())
+
+
+def _sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
