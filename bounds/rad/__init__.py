@@ -1,0 +1,97 @@
+"""Reconstruction advantage: what an attack gains because its target took part.
+
+After Guerra-Balboa 2026, "Understanding Disclosure Risk in Differential Privacy", with the printed
+statements that do not hold corrected. Needs numpy and scipy only.
+"""
+
+from .black_box import (
+    dp_sgd_rad,
+    dp_sgd_sigma,
+    epsilon_any,
+    epsilon_uniform,
+    rad_any,
+    rad_any_aux,
+    rad_approx_no_aux,
+    rad_composed,
+    rad_no_aux,
+    rad_perfect,
+    rad_uniform,
+    total_variation_approx,
+)
+from .channel import (
+    FiniteChannel,
+    chance_range,
+    optimal_attack,
+    rad_finite,
+    rad_grr_within,
+    rad_membership,
+    success_within,
+)
+from .ldp import (
+    GRR,
+    OUE,
+    SubsetSelection,
+    SupportChannel,
+    epsilon_grr,
+    epsilon_oue,
+    epsilon_ss,
+    rad_grr,
+    rad_oue,
+    rad_ss,
+)
+from .location import (
+    Enclosure,
+    GaussianNoise,
+    LaplaceNoise,
+    Noise,
+    rad_gaussian,
+    rad_laplace,
+    rad_location,
+    rad_uniform_location,
+)
+from .monte_carlo import Continuous, Interval, Likelihoods, rad_nested, rad_sampled
+
+__all__ = [
+    "GRR",
+    "OUE",
+    "Continuous",
+    "Enclosure",
+    "FiniteChannel",
+    "GaussianNoise",
+    "Interval",
+    "LaplaceNoise",
+    "Likelihoods",
+    "Noise",
+    "SubsetSelection",
+    "SupportChannel",
+    "chance_range",
+    "dp_sgd_rad",
+    "dp_sgd_sigma",
+    "epsilon_any",
+    "epsilon_grr",
+    "epsilon_oue",
+    "epsilon_ss",
+    "epsilon_uniform",
+    "optimal_attack",
+    "rad_any",
+    "rad_any_aux",
+    "rad_approx_no_aux",
+    "rad_composed",
+    "rad_finite",
+    "rad_gaussian",
+    "rad_grr",
+    "rad_grr_within",
+    "rad_laplace",
+    "rad_location",
+    "rad_membership",
+    "rad_nested",
+    "rad_no_aux",
+    "rad_oue",
+    "rad_perfect",
+    "rad_sampled",
+    "rad_ss",
+    "rad_uniform",
+    "rad_uniform_location",
+    "success_within",
+    "total_variation_approx",
+]

@@ -1,0 +1,331 @@
+"""`reconbench audit`: from trials or counts to an interval for epsilon, and a verdict."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from reconbench.cli import _show, audit_mcmc
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from reconbench.benchmarks.audit_ldp import Client
+    from reconbench.bounds.audit import Counted, EpsilonEstimate, RadAudit
+
+    Floats = npt.NDArray[np.float64]
+
+LDP_HELP = """Run a local randomiser many times, attack every report, read epsilon off the counts.
+
+Three audits of the same run: RAD through the exact ceiling of the mechanism (an interval), RAD as a
+black box and LDP-Auditor (lower bounds). A verdict compares --epsilon, what the client claims, with
+the lower end. Each holds at --confidence; a correct client is flagged by each with probability at
+most 1 - confidence. The exact audit takes the name of the mechanism on trust: another client may be
+flagged by it and still be epsilon-DP. The other two take nothing on trust.
+
+The client is the shipped one, at --client-epsilon if that is given (to see a wrong one caught), or
+your own: --client my_client.py:report, a function report(values, rng) that gets an array of values
+from 0 to domain size - 1 and returns their reports: as many values for grr, one row of distinct
+values each for ss, one row of 0/1 for every value of the domain for oue.
+
+--prior is uniform, zipf:S (value i has a prior in proportion to i^-S), or a CSV file with a column
+`prior`, one row a value.
+
+\b
+Examples:
+  reconbench audit ldp --mechanism grr --epsilon 4 --domain-size 100 --trials 1e6 --json
+  reconbench audit ldp --mechanism grr --epsilon 1 --client-epsilon 2 --domain-size 20
+  reconbench audit ldp --mechanism oue --epsilon 2 --domain-size 50 --client my_client.py:report
+  reconbench audit ldp --mechanism ss --epsilon 3 --domain-size 200 --prior zipf:1.1
+"""
+
+RAD_HELP = """Success of an attack when the target took part, and when another draw did.
+
+Count --hits of --trials in the real world. For the world with a replaced target, count
+--replaced-hits of --replaced-trials, or give --chance where its success is known: 1/m for m equally
+likely values. Without --mechanism the answer is a lower bound for any mechanism; with it, an
+interval that assumes the mechanism and the optimal attack.
+
+\b
+Examples:
+  reconbench audit counts rad --hits 700 --trials 1000 --chance 0.01 --domain-size 100 --epsilon 4
+  reconbench audit counts rad --hits 70 --trials 100 --replaced-hits 9 --replaced-trials 100 \\
+    --domain-size 10 --mechanism grr
+"""
+
+POSITIVES_HELP = """True and false positives of a guess, as in LDP-Auditor or a membership test.
+
+\b
+Examples:
+  reconbench audit counts positives --tp 900 --fp 30 --trials 1000 --epsilon 2
+  reconbench audit counts positives --tp 90 --trials 100 --fp 2 --fp-trials 400 --delta 1e-5
+"""
+
+ONE_RUN_HELP = """Right guesses on the canaries of a single run.
+
+--canaries were drawn independently and uniformly from --values values each (2 for membership);
+the attack guessed --guesses of them and was right on --right.
+
+\b
+Examples:
+  reconbench audit counts one-run --canaries 1000 --guesses 200 --right 150 --epsilon 0.5
+  reconbench audit counts one-run --canaries 500 --guesses 500 --right 120 --values 10 --delta 1e-5
+"""
+
+app = typer.Typer(help="Estimate epsilon from an attack's outcomes.", no_args_is_help=True)
+counts = typer.Typer(help="Audit an attack of your own, from its counts.", no_args_is_help=True)
+app.add_typer(counts, name="counts")
+app.command("mcmc", help=audit_mcmc.HELP)(audit_mcmc.mcmc)
+
+Claimed = Annotated[float | None, typer.Option("--epsilon", help="The claim; none, no verdict.")]
+Confidence = Annotated[float, typer.Option(help="Of each interval and verdict.")]
+Delta = Annotated[float, typer.Option(help="The claim is (epsilon, delta)-DP.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs; null is infinite.")]
+Prior = Annotated[str, typer.Option(help="uniform, zipf:S, or a CSV file with a column `prior`.")]
+Domain = Annotated[int | None, typer.Option("--domain-size", help="Number of values, m.")]
+
+
+@app.command("ldp", help=LDP_HELP)
+def ldp(
+    mechanism: Annotated[str, typer.Option(help="grr, ss or oue: what the client claims to be.")],
+    epsilon: Annotated[float, typer.Option(help="What the client claims.")],
+    domain_size: Domain = None,
+    trials: Annotated[float, typer.Option(help="Reports; 1e6 is allowed.")] = 1e5,
+    prior: Prior = "uniform",
+    client_epsilon: Annotated[float | None, typer.Option(help="What it really uses.")] = None,
+    client: Annotated[str | None, typer.Option(help="Your own: file.py:function.")] = None,
+    delta: Delta = 0.0,
+    confidence: Confidence = 0.99,
+    seed: Annotated[int, typer.Option(help="Of the targets, the reports and the guesses.")] = 0,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
+    as_json: Json = False,
+) -> None:
+    from reconbench.benchmarks import audit_ldp
+    from reconbench.benchmarks.seeds import stream
+
+    count = _whole("--trials", trials)
+    _checked(epsilon, delta, confidence)
+    weights = _prior(prior, domain_size)
+    runner = _client(mechanism, epsilon, client_epsilon, client, weights.size)
+    rng = stream("audit ldp", {"seed": seed})
+    total = len(audit_ldp.batches(count, audit_ldp.READERS[mechanism].cells(weights.size)))
+    with _show.progress("audit", total, quiet=quiet or as_json) as advance:
+        outcome = audit_ldp.play(runner, mechanism, weights, count, rng, advance)
+    found = audit_ldp.estimates(outcome, mechanism, weights, delta, confidence)
+    facts = {
+        "mechanism": mechanism,
+        "client": client or "shipped",
+        "client_epsilon": None if client else epsilon if client_epsilon is None else client_epsilon,
+        "domain_size": weights.size,
+        "prior": prior,
+        "trials": count,
+        "seed": seed,
+        "success": outcome.real.estimate,
+        "replaced_success": outcome.replaced.estimate,
+        "rad": outcome.real.estimate - outcome.chance(weights).estimate,
+    }
+    _report(found, epsilon, facts, as_json=as_json)
+
+
+@counts.command("rad", help=RAD_HELP)
+def rad(
+    hits: Annotated[int, typer.Option(help="Successes when the target took part.")],
+    trials: Annotated[int, typer.Option(help="Trials with the target.")],
+    replaced_hits: Annotated[int | None, typer.Option(help="Successes without it.")] = None,
+    replaced_trials: Annotated[int | None, typer.Option(help="Trials without it.")] = None,
+    chance: Annotated[float | None, typer.Option(help="Success without it, if known.")] = None,
+    domain_size: Domain = None,
+    prior: Prior = "uniform",
+    mechanism: Annotated[str | None, typer.Option(help="grr, ss or oue, if it is one.")] = None,
+    epsilon: Claimed = None,
+    delta: Delta = 0.0,
+    confidence: Confidence = 0.99,
+    as_json: Json = False,
+) -> None:
+    from reconbench.bounds.audit import Known, MeasuredRad, Proportion, audit_black_box
+
+    _checked(epsilon, delta, confidence)
+    real = _counted("--hits", hits, "--trials", trials)
+    counted = replaced_hits is not None and replaced_trials is not None
+    if counted == (chance is not None) or (replaced_hits is None) != (replaced_trials is None):
+        raise ValueError("give --replaced-hits and --replaced-trials, or --chance, one of them")
+    replaced: Proportion
+    if replaced_hits is not None and replaced_trials is not None:
+        replaced = _counted("--replaced-hits", replaced_hits, "--replaced-trials", replaced_trials)
+    else:
+        replaced = Known(chance or 0.0)
+    weights = _prior(prior, domain_size)
+    audits: list[RadAudit] = [audit_black_box(weights, delta)]
+    if mechanism is not None:
+        audits.insert(0, _exact(mechanism, weights))
+    measured = MeasuredRad(real, replaced)
+    facts = {"success": real.estimate, "replaced_success": replaced.estimate}
+    facts["rad"] = measured.estimate
+    _report([each.audit(measured, confidence) for each in audits], epsilon, facts, as_json=as_json)
+
+
+@counts.command("positives", help=POSITIVES_HELP)
+def positives(
+    tp: Annotated[int, typer.Option(help="Guesses of a value on runs that had it.")],
+    fp: Annotated[int, typer.Option(help="Guesses of it on runs that had another.")],
+    trials: Annotated[int, typer.Option(help="Runs that had it.")],
+    fp_trials: Annotated[int | None, typer.Option(help="Runs that had another.")] = None,
+    epsilon: Claimed = None,
+    delta: Delta = 0.0,
+    confidence: Confidence = 0.99,
+    as_json: Json = False,
+) -> None:
+    from reconbench.bounds.audit import LdpAuditor
+
+    _checked(epsilon, delta, confidence)
+    true = _counted("--tp", tp, "--trials", trials)
+    name = "--trials" if fp_trials is None else "--fp-trials"
+    false = _counted("--fp", fp, name, trials if fp_trials is None else fp_trials)
+    found = LdpAuditor(delta).audit(true, false, confidence)
+    facts = {"tpr": true.estimate, "fpr": false.estimate}
+    _report([found], epsilon, facts, as_json=as_json)
+
+
+@counts.command("one-run", help=ONE_RUN_HELP)
+def one_run(
+    canaries: Annotated[int, typer.Option(help="Targets of the run, m.")],
+    guesses: Annotated[int, typer.Option(help="Targets that were guessed.")],
+    right: Annotated[int, typer.Option(help="Guesses that were right.")],
+    values: Annotated[int, typer.Option(help="Equally likely values of a canary, k.")] = 2,
+    epsilon: Claimed = None,
+    delta: Delta = 0.0,
+    confidence: Confidence = 0.99,
+    as_json: Json = False,
+) -> None:
+    from reconbench.bounds import Tally
+    from reconbench.bounds.audit import audit_canaries, audit_membership
+
+    _checked(epsilon, delta, confidence)
+    _counted("--guesses", guesses, "--canaries", canaries)
+    _counted("--right", right, "--guesses", guesses)
+    tally = Tally(right, guesses, canaries, values)
+    found = [audit_canaries(tally, delta, confidence)]
+    if values == 2:
+        found.insert(0, audit_membership(tally, delta, confidence))
+    _report(found, epsilon, {"right_share": right / guesses}, as_json=as_json)
+
+
+def _report(
+    found: Sequence[EpsilonEstimate], claimed: float | None, facts: dict[str, Any], *, as_json: bool
+) -> None:
+    rows = []
+    for each in found:
+        verdict = None if claimed is None else each.verdict(claimed)
+        rows.append(
+            each.to_dict()
+            | {
+                "verdict": None if verdict is None else str(verdict),
+                "violated": None if verdict is None else verdict.violated,
+            }
+        )
+    if as_json:
+        report = {"claimed_epsilon": claimed, **facts, "estimates": rows}
+        typer.echo(json.dumps(report, ensure_ascii=False))
+        return
+    claim = "no claim" if claimed is None else f"claimed epsilon {claimed:g}"
+    shown = [
+        [
+            row["method"],
+            _shown(row["epsilon"]),
+            f"[{_shown(row['lower'])}, {_shown(row['upper'])}]",
+            row["verdict"] or "",
+            row["reference"],
+        ]
+        for row in rows
+    ]
+    title = f"Audit, {claim}, {100 * found[0].confidence:g} % confidence"
+    _show.table(title, ["audit", "epsilon", "interval", "verdict", "reference"], shown)
+    _show.pairs(
+        {
+            name: f"{value:.6g}" if isinstance(value, float) else str(value)
+            for name, value in facts.items()
+            if value is not None
+        }
+    )
+
+
+def _shown(value: Any) -> str:
+    return "inf" if value is None else f"{value:.4g}"
+
+
+def _checked(epsilon: float | None, delta: float, confidence: float) -> None:
+    if epsilon is not None and not 0 <= epsilon < float("inf"):
+        raise ValueError(f"--epsilon must be a finite number >= 0, got {epsilon:g}")
+    if not 0 <= delta < 1:
+        raise ValueError(f"--delta must be in [0, 1), got {delta:g}")
+    if not 0 < confidence < 1:
+        raise ValueError(f"--confidence must be between 0 and 1, got {confidence:g}")
+
+
+def _whole(name: str, value: float) -> int:
+    if not 1 <= value < 1e12 or value != int(value):
+        raise ValueError(f"{name} must be a whole number of at least 1, got {value:g}")
+    return int(value)
+
+
+def _counted(name: str, successes: int, of: str, trials: int) -> Counted:
+    from reconbench.bounds.audit import Counted
+
+    if trials < 1:
+        raise ValueError(f"{of} must be at least 1, got {trials}: nothing was tried")
+    if not 0 <= successes <= trials:
+        raise ValueError(f"{name} must be from 0 to {of} = {trials}, got {successes}")
+    return Counted(successes, trials)
+
+
+def _prior(text: str, size: int | None) -> Floats:
+    import numpy as np
+
+    from reconbench.bounds.rad._inputs import as_prior
+    from reconbench.cli.bounds import _read_priors
+
+    kind, colon, rest = text.partition(":")
+    if text != "uniform" and not (kind == "zipf" and colon):
+        weights = as_prior(_read_priors(Path(text))[0])
+        if size not in (None, weights.size):
+            raise ValueError(f"--domain-size is {size}, but {text} has {weights.size} values")
+        return weights
+    if size is None or size < 2:
+        raise ValueError(f"--domain-size must be at least 2, got {size}")
+    if text == "uniform":
+        return np.full(size, 1 / size)
+    try:
+        exponent = float(rest)
+    except ValueError:
+        exponent = float("nan")
+    if not 0 <= exponent <= 100:
+        raise ValueError(f"--prior zipf:S needs an S from 0 to 100, got {rest!r}")
+    weights = np.arange(1, size + 1, dtype=np.float64) ** -exponent
+    return np.asarray(weights / weights.sum())
+
+
+def _exact(mechanism: str, weights: Floats) -> RadAudit:
+    from reconbench.bounds.audit import AUDITS
+
+    if mechanism not in AUDITS:
+        raise ValueError(f"unknown mechanism {mechanism!r}; available: {', '.join(AUDITS)}")
+    return AUDITS[mechanism](weights)
+
+
+def _client(
+    mechanism: str, epsilon: float, other: float | None, spec: str | None, m: int
+) -> Client:
+    from reconbench.benchmarks import audit_ldp
+
+    if other is not None and spec is not None:
+        raise ValueError("give --client-epsilon or --client, not both")
+    audit_ldp.reader_of(mechanism)
+    if spec is not None:
+        return audit_ldp.load_client(spec)
+    used = epsilon if other is None else other
+    return audit_ldp.client_of(audit_ldp.CHANNELS[mechanism](used, m))
