@@ -1,0 +1,143 @@
+"""The largest ε that keeps a stated risk: proved for every attack, and measured with the best one.
+
+Risks are shares of records. The *advantage* is the share reconstructed with the release less the
+share reconstructed without; the *share* is the former alone. All bounds are for replace-one
+neighbours and for marginals with Gaussian noise that is calibrated to (ε, δ).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+from math import exp, inf, isinf, log
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from reconbench.attacks import Metric
+from reconbench.bounds import (
+    GaussianDP,
+    Guarantee,
+    MeanFromGuess,
+    NoAnswerError,
+    WorstAdvantage,
+    calibrate,
+    gaussian_mu,
+)
+from reconbench.datasets import Prior, Table
+
+Floats = npt.NDArray[np.float64]
+
+
+class Measure(StrEnum):
+    ADVANTAGE = "advantage"
+    SHARE = "share"
+
+    def of(self, success: Floats, baseline: Floats) -> Floats:
+        return success - baseline if self is Measure.ADVANTAGE else success
+
+
+@dataclass(frozen=True)
+class GaussianBudget:
+    """Gaussian noise calibrated to (ε, δ), as a family of guarantees by ε."""
+
+    delta: float
+    parameter: ClassVar[str] = "epsilon"
+
+    def guarantee(self, value: float) -> GaussianDP:
+        return GaussianDP(inf if isinf(value) else gaussian_mu(value, self.delta))
+
+
+@dataclass(frozen=True, eq=False)
+class RecordRisks:
+    """What any attack can expect on each record of a table, given its known columns and the prior.
+
+    Records with the same known values share one bound, the smaller one of Kulynych 2025, Lemma C.3,
+    and, where the metric has one, that from the whole prior (docs/prior-exact.md).
+    """
+
+    prior: Prior
+    known: Table
+    targets: tuple[str, ...]
+    metric: Metric
+
+    @cached_property
+    def _distinct(self) -> tuple[Table, Floats]:
+        codes, counts = np.unique(self.known.codes, axis=0, return_counts=True)
+        return Table(self.known.domain, codes), counts / len(self.known)
+
+    @cached_property
+    def _baseline(self) -> Floats:
+        return self.metric.best_guess(self.prior, self._distinct[0], self.targets)[1]
+
+    def mean(self, measure: Measure, guarantee: Guarantee) -> float:
+        """The mean over records."""
+        return float(self._risks(measure, guarantee) @ self._distinct[1])
+
+    def worst(self, measure: Measure, guarantee: Guarantee) -> float:
+        """The most exposed record's."""
+        return float(self._risks(measure, guarantee).max())
+
+    def _risks(self, measure: Measure, guarantee: Guarantee) -> Floats:
+        records = self._distinct[0]
+        success = np.asarray(MeanFromGuess(self._baseline, guarantee).per_target)
+        whole = self.metric.prior_bounds(self.prior, records, self.targets, guarantee).mean
+        if whole is not None:
+            success = np.minimum(success, whole.per_target)
+        return measure.of(success, self._baseline)
+
+
+@dataclass(frozen=True)
+class Proved:
+    """An answer by a bound: the largest ε, inf if every one keeps the risk, None if none does."""
+
+    scope: str
+    epsilon: float | None
+    why_not: str | None = None
+
+
+def proved(risks: RecordRisks, measure: Measure, most: float, delta: float) -> list[Proved]:
+    """From the weakest demand to the strongest."""
+    scopes: dict[str, Callable[[Guarantee], float]] = {
+        "mean": lambda guarantee: risks.mean(measure, guarantee)
+    }
+    if measure is Measure.ADVANTAGE:
+        scopes["worst-record"] = lambda guarantee: risks.worst(measure, guarantee)
+        scopes["any-prior"] = WorstAdvantage()
+    return [_proved(scope, risk, most, delta) for scope, risk in scopes.items()]
+
+
+def _proved(scope: str, risk: Callable[[Guarantee], float], most: float, delta: float) -> Proved:
+    try:
+        return Proved(scope, calibrate(risk, most, GaussianBudget(delta)).value)
+    except NoAnswerError as error:
+        return Proved(scope, None, str(error))
+
+
+@dataclass(frozen=True)
+class Measured:
+    """An answer by play: ``keeps`` is the largest ε tried up to which the risk was kept, None if
+    already the smallest did not; ``passes`` the next one, None if all were kept; ``about`` lies
+    between, where the straight line over log ε meets the risk."""
+
+    scope: str
+    keeps: float | None
+    passes: float | None
+    about: float | None
+
+
+def measured(scope: str, points: Sequence[tuple[float, float]], most: float) -> Measured:
+    """``points`` are pairs of ε and risk."""
+    ladder = sorted(points)
+    place = next((i for i, (_, risk) in enumerate(ladder) if risk > most), len(ladder))
+    keeps = ladder[place - 1][0] if place else None
+    passes = ladder[place][0] if place < len(ladder) else None
+    about = None
+    if keeps is not None and passes is not None and not isinf(passes):
+        low, high = ladder[place - 1][1], ladder[place][1]
+        step = (most - low) / (high - low)
+        about = exp(log(keeps) + step * (log(passes) - log(keeps)))
+    return Measured(scope, keeps, passes, about)

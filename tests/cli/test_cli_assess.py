@@ -1,0 +1,159 @@
+"""`reconbench assess`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from reconbench.datasets import Attribute, Domain, Table
+from reconbench.datasets.byo import write_json_atomic
+from reconbench.mechanisms import GaussianMarginals
+from reconbench.mechanisms.release_csv import write_release
+
+Run = Callable[..., Any]
+SCRIPT = "<script>alert(1)</script>"
+DOMAIN = Domain(
+    (
+        Attribute("age", ("young", "old", SCRIPT)),
+        Attribute("sex", ("f", "m")),
+        Attribute("income", ("low", "=cmd()", "high")),
+        Attribute("flat", ("one", "two")),
+    )
+)
+FAST = ("--k", "2", "--reps", "2", "--epsilons", "1,5", "--quiet")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    rng = np.random.default_rng(5)
+    age, sex = rng.integers(0, 3, 40), rng.integers(0, 2, 40)
+    income = (age + rng.integers(0, 2, 40)) % 3
+    table = Table(DOMAIN, np.column_stack([age, sex, income, np.zeros(40, dtype=np.int64)]))
+    table.to_pandas().to_csv(tmp_path / "people.csv", index=False)
+    write_json_atomic(tmp_path / "domain.json", DOMAIN.to_json())
+    played = table.project(["age", "sex", "income"])
+    mechanism = GaussianMarginals.for_budget(played.domain, ["income"], 2.0, 1e-5, k=2)
+    write_release(mechanism.release(played, rng), tmp_path / "marginals.csv")
+    return tmp_path
+
+
+ASSESS = ("assess", "people.csv", "--domain", "domain.json", "--epsilon", "1", *FAST)
+TARGETS = ("--targets", "income", "--known", "age,sex")
+
+
+def test_a_report(reconbench: Run, folder: Path) -> None:
+    done = reconbench(*ASSESS, *TARGETS, "--max-risk", "0.1", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert "Without any release, an attacker who knows age and sex" in done.stdout
+    assert done.stdout.splitlines()[-3:] == [
+        f"assessment/report.{kind}" for kind in ("json", "md", "html")
+    ]
+    out = folder / "assessment"
+    found = json.loads((out / "report.json").read_text())
+    assert [each["epsilon"] for each in found["budgets"]] == [1.0, 5.0]
+    assert found["source"]["left_out"] == ["flat"] and (out / "prior.bif").is_file()
+    assert SCRIPT not in (out / "report.html").read_text()
+    assert "<script" not in (out / "report.md").read_text()
+    again = reconbench(
+        *ASSESS,
+        *TARGETS,
+        "--max-risk",
+        "0.1",
+        "--prior",
+        "assessment/prior.bif",
+        "--json",
+        "--out",
+        "again",
+        cwd=folder,
+    )
+    assert again.returncode == 0, again.stderr
+    assert json.loads(again.stdout)["budgets"] == found["budgets"]
+
+
+def test_it_is_the_game(reconbench: Run, folder: Path) -> None:
+    reconbench(*ASSESS, *TARGETS, cwd=folder)
+    found = json.loads((folder / "assessment" / "report.json").read_text())
+    rows = reconbench(
+        "game", "--dataset", "assessment/prior.bif", *TARGETS, "--epsilon", "5", "--n", "40",
+        "--k", "2", "--reps", "2", "--attack", "posterior", "--json", cwd=folder,
+    ).stdout.splitlines()  # fmt: skip
+    share = np.mean([json.loads(row)["successes"] for row in rows]) / 40
+    at = next(each for each in found["budgets"][1]["attacks"] if each["attack"] == "posterior")
+    assert at["fresh"]["value"] == pytest.approx(share)
+
+
+PUBLISHED = ("assess", "--release", "marginals.csv", "--domain", "domain.json", "--quiet")
+
+
+def test_a_published_release(reconbench: Run, folder: Path) -> None:
+    truth = ("--truth", "people.csv", *TARGETS)
+    done = reconbench(*PUBLISHED, *truth, "--epsilon", "2", "--json", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    (row,) = json.loads(done.stdout)["budgets"]
+    assert row["ceiling"]["mean"] < 1 and row["epsilon"] == 2.0
+    done = reconbench(
+        *PUBLISHED, *truth, "--noise-sd", str(row["noise_sd"]), "--json", "-o", "sd", cwd=folder
+    )
+    (other,) = json.loads(done.stdout)["budgets"]
+    assert other["ceiling"] is None and other["epsilon"] is None
+    assert other["prior_real"] == row["prior_real"]
+    assert "there is no ceiling" in (folder / "sd" / "report.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("assess", *TARGETS, "--epsilon", "1"), "needs a table"),
+        (("assess", "people.csv", *TARGETS, "--domain", "domain.json"), "needs --epsilon"),
+        (("assess", "people.csv", *TARGETS, "--epsilon", "1"), "needs --domain"),
+        (("assess", "none.csv", *ASSESS[2:], *TARGETS), "cannot read none.csv"),
+        ((*ASSESS, "--targets", "wealth"), "unknown column 'wealth'"),
+        ((*ASSESS, "--targets", "income", "--known", "income,age"), "both known and a target"),
+        (ASSESS, "at least one target"),
+        ((*ASSESS, "--targets", "flat"), "single value 'one'"),
+        ((*ASSESS, *TARGETS, "--epsilon", "-1"), "epsilon must be > 0"),
+        ((*ASSESS, *TARGETS, "--epsilons", "1,x"), "takes numbers"),
+        ((*ASSESS, *TARGETS, "--max-risk", "2"), "max-risk"),
+        ((*ASSESS, *TARGETS, "--measure", "fear"), "--measure must be"),
+        ((*ASSESS, *TARGETS, "--metric", "l1:1"), "not ordinal"),
+        ((*ASSESS, *TARGETS, "--attack", "magic"), "unknown attack 'magic'"),
+        ((*ASSESS, *TARGETS, "--prior", "people.csv"), ".bif file"),
+        ((*ASSESS, *TARGETS, "--truth", "people.csv"), "go with --release"),
+        ((*ASSESS, *TARGETS, "--out", "people.csv"), "cannot make the folder"),
+        ((*PUBLISHED, *TARGETS, "--epsilon", "1"), "needs --truth"),
+        ((*PUBLISHED, *TARGETS, "--truth", "people.csv"), "--epsilon"),
+        ((*PUBLISHED, "--targets", "income", "--truth", "people.csv", "--epsilon", "1"), "missing"),
+        (
+            (*PUBLISHED, *TARGETS, "--truth", "people.csv", "--epsilon", "1", "--max-risk", "0.1"),
+            "not with --release",
+        ),
+    ],
+)
+def test_bad_input_is_one_line(
+    reconbench: Run, folder: Path, arguments: tuple[str, ...], message: str
+) -> None:
+    done = reconbench(*arguments, cwd=folder)
+    assert done.returncode == 2 and message in done.stderr, done.stderr
+    assert done.stderr.startswith("error: ") and done.stderr.count("\n") == 1
+    assert not (folder / "assessment").exists()
+
+
+def test_too_few_records_and_bad_labels(reconbench: Run, folder: Path) -> None:
+    lines = (folder / "people.csv").read_text().splitlines()
+    (folder / "people.csv").write_text("\n".join(lines[:6]) + "\n")
+    done = reconbench(*ASSESS, *TARGETS, cwd=folder)
+    assert done.returncode == 2 and "5 records, fewer than 10" in done.stderr
+    (folder / "people.csv").write_text("\n".join([*lines, "x" * 10_000 + ",f,low,one"]) + "\n")
+    done = reconbench(*ASSESS, *TARGETS, cwd=folder)
+    assert done.returncode == 2 and len(done.stderr) < 500
+
+
+def test_help_teaches(reconbench: Run) -> None:
+    text = " ".join(reconbench("assess", "--help").stdout.split())
+    for words in ("domain file", "--max-risk", "confidential", "Examples:", "--release"):
+        assert words in text
