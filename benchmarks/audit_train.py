@@ -1,0 +1,108 @@
+"""Audit training algorithms: how private are the models that they publish?
+
+The experiment of Yildirim 2025, section 4.2, on tables from a prior: a network learns to predict a
+column; a challenge base is a table D and a record z, both fresh; models are trained on D and on
+D ∪ {z}, and a membership attack tells them apart as well as it can. Its errors, over many bases,
+are what the posterior of ε is estimated from (``bounds.audit.mcmc``).
+
+Cost: bases × 2 · challenges trainings; memory 2 · challenges models.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from reconbench.attacks.membership import Counts, Together, measure_fast
+from reconbench.benchmarks import plugins
+from reconbench.benchmarks.seeds import stream
+from reconbench.bounds.audit import mcmc
+from reconbench.mechanisms.training import Network, Records, Sgd, Training
+
+LEVELS = tuple(percent / 100 for percent in range(1, 100))
+
+
+class AuditError(ValueError):
+    """An audit that cannot be made as asked."""
+
+
+# Yildirim 2025, section 4.2: the start is fixed or random, the weights are noised or not.
+ALGORITHMS: Mapping[str, tuple[bool, bool]] = {
+    "A1": (True, False),
+    "A2": (False, False),
+    "A3": (True, True),
+    "A4": (False, True),
+}
+
+
+def algorithm(name: str, sigma: float, *, epochs: int = 200, hidden: int = 128) -> Sgd:
+    """A1 to A4 of the paper; ``sigma`` is the noise on the weights, for A3 and A4."""
+    if name not in ALGORITHMS:
+        raise AuditError(f"algorithm must be one of {', '.join(ALGORITHMS)}, got {name!r}")
+    fixed, noised = ALGORITHMS[name]
+    if noised and not sigma > 0:
+        raise AuditError(f"sigma must be > 0 for {name}, got {sigma:g}; A1 and A2 have no noise")
+    plain = Sgd(Network(hidden), epochs=epochs, start_seed=0 if fixed else None)
+    return replace(plain, output_noise=sigma) if noised else plain
+
+
+@dataclass(frozen=True)
+class TrainingAudit:
+    """Challenge bases of ``size`` records each, and ``challenges`` models a hypothesis."""
+
+    dataset: str
+    label: str
+    training: Training
+    bases: int = 20
+    challenges: int = 100
+    size: int = 999
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name, least in (("bases", 1), ("challenges", 3), ("size", 2)):
+            if getattr(self, name) < least:
+                raise AuditError(f"{name} must be at least {least}, got {getattr(self, name)}")
+        prior = plugins.prior(self.dataset)
+        prior.domain.position(self.label)
+
+    def errors(self, threads: int = 1) -> Iterator[Counts]:
+        """The attack's errors at every level of ``LEVELS``, base by base."""
+        prior = plugins.prior(self.dataset)
+        for base in range(self.bases):
+            axes = {"prior": prior.sha256(), "size": self.size, "seed": self.seed, "base": base}
+            table = prior.sample(self.size + 1, stream("challenge base", axes))
+            everyone = Records.of_table(table, self.label)
+            attacked = {**axes, "training": repr(self.training), "challenges": self.challenges}
+            yield measure_fast(
+                Together(self.training, threads),
+                everyone.take(range(self.size)),
+                everyone,
+                everyone.take([self.size]),
+                challenges=self.challenges,
+                levels=LEVELS,
+                rng=stream("membership challenges", attacked),
+            )
+
+
+def counts_at(errors: list[Counts], level: float) -> mcmc.Counts:
+    """One point a base, at one of the levels, for the estimate of ε."""
+    if level not in LEVELS:
+        raise AuditError(f"level must be one of 0.01, 0.02, …, 0.99, got {level:g}")
+    place = LEVELS.index(level)
+    return mcmc.Counts.of(
+        [
+            (each.false_positives[place], each.out, each.false_negatives[place], each.in_)
+            for each in errors
+        ]
+    )
+
+
+def collect(
+    audit: TrainingAudit, threads: int = 1, progress: Callable[[int], None] = lambda done: None
+) -> list[Counts]:
+    """All errors of an audit; ``progress`` is told how many bases are done."""
+    found = []
+    for each in audit.errors(threads):
+        found.append(each)
+        progress(len(found))
+    return found
