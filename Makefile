@@ -10,7 +10,7 @@ OUT ?= results/$(SUITE)
 JOBS ?= $(shell nproc 2>/dev/null || echo 1)
 BENCH_FLAGS := $(if $(REPS),--reps $(REPS)) $(if $(SEED),--seed $(SEED)) $(if $(ATTACK),--attack $(ATTACK))
 
-.PHONY: help setup bench results test lint format perf docs clean
+.PHONY: help setup bench results test browser lint format perf docs clean
 
 help:
 	@echo "make bench   run the $(SUITE) suite (SUITE= REPS= SEED= JOBS= ATTACK= OUT=) and write its leaderboard"
@@ -48,8 +48,17 @@ results: $(VENV)/.core
 	$(BIN)/python -m reconbench.benchmarks.gap results/attacks results/optimum --out docs/results.csv
 	$(BIN)/python -m reconbench.reports.results_page docs/results.csv --out docs
 
-test: $(VENV)/.dev
+test: $(VENV)/.dev browser
 	$(BIN)/pytest -n $(JOBS) --dist worksteal --benchmark-disable
+
+# Pages are tested in a real browser.
+browser:
+	@command -v chromium >/dev/null || { \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	    apt-get update -qq && apt-get install -y -qq chromium >/dev/null; \
+	  else \
+	    echo "no Chromium: install Debian's package chromium (browser tests are skipped; with CI=true they fail)"; \
+	  fi; }
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -60,7 +69,7 @@ format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-perf: $(VENV)/.dev
+perf: $(VENV)/.dev browser
 	$(BIN)/pytest benchmarks/perf --benchmark-only -p no:xdist
 
 docs: $(VENV)/.docs

@@ -10,8 +10,12 @@ Cost: bases × 2 · challenges trainings; memory 2 · challenges models.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
 
 from reconbench.attacks.membership import Counts, Together, measure_fast
 from reconbench.benchmarks import plugins
@@ -46,12 +50,63 @@ def algorithm(name: str, sigma: float, *, epochs: int = 200, hidden: int = 128) 
     return replace(plain, output_noise=sigma) if noised else plain
 
 
+class Population(Protocol):
+    """Where challenge bases are drawn from."""
+
+    @property
+    def name(self) -> str:
+        """What tells it from others, content included: random streams depend on it."""
+        ...
+
+    def draw(self, count: int, rng: np.random.Generator) -> Records:
+        """Records that are fresh each time."""
+        ...
+
+
+@dataclass(frozen=True)
+class FromPrior:
+    """Records of a prior; the network predicts the column ``label`` from the others."""
+
+    dataset: str
+    label: str
+
+    def __post_init__(self) -> None:
+        plugins.prior(self.dataset).domain.position(self.label)
+
+    @property
+    def name(self) -> str:
+        return f"{plugins.prior(self.dataset).sha256()} {self.label}"
+
+    def draw(self, count: int, rng: np.random.Generator) -> Records:
+        return Records.of_table(plugins.prior(self.dataset).sample(count, rng), self.label)
+
+
+@dataclass(frozen=True, eq=False)
+class FromRecords:
+    """Records that are there, say images, drawn without replacement."""
+
+    records: Records
+
+    @property
+    def name(self) -> str:
+        digest = hashlib.sha256(self.records.indices.astype("<u8").tobytes())
+        digest.update(self.records.values.astype("<f4").tobytes())
+        digest.update(self.records.labels.astype("<i8").tobytes())
+        return digest.hexdigest()
+
+    def draw(self, count: int, rng: np.random.Generator) -> Records:
+        if count > len(self.records):
+            raise AuditError(
+                f"a challenge base needs {count} records, there are {len(self.records)}; lower size"
+            )
+        return self.records.take(rng.choice(len(self.records), count, replace=False))
+
+
 @dataclass(frozen=True)
 class TrainingAudit:
     """Challenge bases of ``size`` records each, and ``challenges`` models a hypothesis."""
 
-    dataset: str
-    label: str
+    population: Population
     training: Training
     bases: int = 20
     challenges: int = 100
@@ -62,16 +117,13 @@ class TrainingAudit:
         for name, least in (("bases", 1), ("challenges", 3), ("size", 2)):
             if getattr(self, name) < least:
                 raise AuditError(f"{name} must be at least {least}, got {getattr(self, name)}")
-        prior = plugins.prior(self.dataset)
-        prior.domain.position(self.label)
 
     def errors(self, threads: int = 1) -> Iterator[Counts]:
         """The attack's errors at every level of ``LEVELS``, base by base."""
-        prior = plugins.prior(self.dataset)
+        name = self.population.name
         for base in range(self.bases):
-            axes = {"prior": prior.sha256(), "size": self.size, "seed": self.seed, "base": base}
-            table = prior.sample(self.size + 1, stream("challenge base", axes))
-            everyone = Records.of_table(table, self.label)
+            axes = {"population": name, "size": self.size, "seed": self.seed, "base": base}
+            everyone = self.population.draw(self.size + 1, stream("challenge base", axes))
             attacked = {**axes, "training": repr(self.training), "challenges": self.challenges}
             yield measure_fast(
                 Together(self.training, threads),
@@ -84,7 +136,7 @@ class TrainingAudit:
             )
 
 
-def counts_at(errors: list[Counts], level: float) -> mcmc.Counts:
+def counts_at(errors: Sequence[Counts], level: float) -> mcmc.Counts:
     """One point a base, at one of the levels, for the estimate of ε."""
     if level not in LEVELS:
         raise AuditError(f"level must be one of 0.01, 0.02, …, 0.99, got {level:g}")

@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+from markupsafe import Markup
 
 _REPLACED = dict.fromkeys(
     (
@@ -32,12 +33,18 @@ def _environment() -> Environment:
     return Environment(
         loader=FileSystemLoader(Path(__file__).parent / "templates"),
         autoescape=True,
-        finalize=_printable,
+        finalize=_shown,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
 
 
-def _printable(value: object) -> object:
-    return value.translate(_REPLACED) if isinstance(value, str) else value
+def printable(text: str) -> str:
+    """Without what could turn the text after it, or what a page cannot hold."""
+    return text.translate(_REPLACED)
+
+
+def _shown(value: object) -> object:
+    """Markup is our own, and a script must stay as it was hashed."""
+    return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value

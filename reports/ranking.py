@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 
 from reconbench.benchmarks.summary import Summary
+from reconbench.reports.columns import as_json
 
 
 def game(row: Summary) -> tuple[Hashable, ...]:
@@ -24,6 +25,7 @@ def setting(row: Summary) -> tuple[Hashable, ...]:
         row.epsilon,
         row.delta,
         row.mechanism,
+        as_json(row.mechanism_options),
         row.metric,
         row.adversary,
         row.attacker_prior,

@@ -21,6 +21,7 @@ Floats = npt.NDArray[np.float64]
 
 REALISTIC, INFORMED = "realistic", "informed"
 FLIPS, SEED = 9_999, 20_250_701
+EXACT_STEPS = 50_000_000
 # Fewer expected hits or misses than this over all games make a cell too certain to be tested.
 LEAST_EXPECTED = 5.0
 LEAST_GAMES = 5
@@ -48,10 +49,14 @@ def sign_flip(differences: Iterable[int]) -> float:
     """The two-sided p-value of paired whole-number differences, exact for any sample size.
 
     If neither of a pair is favoured, every sign of every difference is equally likely: p is the
-    share of the 2^m sign patterns whose sum is at least as far from 0 as the one observed.
+    share of the 2^m sign patterns whose sum is at least as far from 0 as the one observed. Only
+    where that takes more than ``EXACT_STEPS`` additions (a thousand repetitions of a million
+    records) p comes from seeded random patterns.
     """
     found = [int(each) for each in differences]
     reach, observed = sum(map(abs, found)), abs(sum(found))
+    if reach * len(found) > EXACT_STEPS:
+        return _sampled_sign_flip(found)
     chances = np.zeros(2 * reach + 1)
     chances[reach] = 1.0
     for step in (abs(each) for each in found if each):
@@ -63,6 +68,13 @@ def sign_flip(differences: Iterable[int]) -> float:
         return 1.0
     tail = float(chances[reach + observed :].sum())
     return min(1.0, 2 * tail)
+
+
+def _sampled_sign_flip(differences: Sequence[int]) -> float:
+    sizes, observed = np.abs(np.array(differences, dtype=np.float64)), abs(sum(differences))
+    signs = np.random.default_rng(SEED).choice([-1.0, 1.0], size=(FLIPS, len(sizes)))
+    beyond = int((np.abs(signs @ sizes) >= observed * (1 - 1e-12)).sum())
+    return (1 + beyond) / (1 + FLIPS)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

@@ -14,8 +14,19 @@ import pytest
 
 from reconbench.benchmarks.game import AttackSpec, Game, Round, play
 from reconbench.benchmarks.summary import Summary, summarise
-from reconbench.reports import COLUMNS, ReportError, leaderboard_csv
+from reconbench.reports import (
+    COLUMNS,
+    DICTIONARY,
+    Board,
+    ReportError,
+    leaderboard_columns,
+    leaderboard_csv,
+    leaderboard_parquet,
+)
+from reconbench.reports.board import DERIVED, PRINTED
 from reconbench.reports.columns import MEANS, TAILS
+
+OPTIONAL = re.compile(r"(ceiling|value|paper)(_.*)?")
 
 
 def read(text: str) -> list[dict[str, str]]:
@@ -26,12 +37,45 @@ def test_the_header_is_the_documented_columns_in_order(summary: Summary) -> None
     every = dict.fromkeys(TAILS, summary.ceilings["thm35"])
     every |= {bound: {"mean": 1.0} for bound in MEANS}
     header = leaderboard_csv([replace(summary, ceilings=every)]).splitlines()[0].split(",")
-    assert header == list(COLUMNS)
+    assert header == [name for name in DICTIONARY if not name.startswith(("value_", "paper"))]
+    assert list(DICTIONARY) == ["suite", *COLUMNS, *DERIVED, *PRINTED]
+
+
+def test_the_dictionary_beside_the_file_describes_its_columns(summary: Summary) -> None:
+    header = leaderboard_csv([summary]).splitlines()[0].split(",")
+    found = read(leaderboard_columns([summary]))
+    assert [each["column"] for each in found] == header
+    for each in found:
+        assert each["meaning"] == DICTIONARY[each["column"]].meaning
+        assert each["kind"] in {"text", "integer", "number", "boolean"}
+    said = {each["column"]: each["direction"] for each in found}
+    assert said["success"].startswith("Higher") and said["rank"].startswith("Lower")
+    assert said["dataset"] == ""
+
+
+def test_every_kind_is_that_of_the_values(summary: Summary, bounded: Summary) -> None:
+    kinds = {"text": str, "integer": int, "number": (int, float), "boolean": bool}
+    best = replace(bounded, best_possible=51.0, best_possible_converged=True)
+    for row in Board.of([best, summary]).rows:
+        for name, value in row.items():
+            if value is not None:
+                assert isinstance(value, kinds[DICTIONARY[name].kind]), name
+
+
+def test_parquet_holds_the_same_table(bounded: Summary, failed: Summary) -> None:
+    pyarrow_parquet = pytest.importorskip("pyarrow.parquet")
+    rows = [bounded, failed, replace(bounded, epsilon=math.inf)]
+    table = pyarrow_parquet.read_table(io.BytesIO(leaderboard_parquet(rows, "demo")))
+    board = Board.of(rows, "demo")
+    assert table.column_names == list(board.columns)
+    assert table.to_pylist() == [{name: row[name] for name in board.columns} for row in board.rows]
+    assert b"meaning" in table.schema.field("success").metadata
 
 
 def test_a_mean_ceiling_has_one_column_without_a_confidence(summary: Summary) -> None:
     ceilings = {name: {"mean": float(place)} for place, name in enumerate(MEANS)}
     (row,) = read(leaderboard_csv([replace(summary, ceilings=ceilings)]))
+    assert row["tightest_mean"] == "0.0"
     assert {name: row[name] for name in row if name.startswith("ceiling_")} == {
         "ceiling_prior-exact": "0.0",
         "ceiling_mean": "1.0",
@@ -54,13 +98,15 @@ def test_every_ceiling_of_a_real_row_has_a_column() -> None:
 
 def test_the_documentation_lists_the_same_columns() -> None:
     text = (Path(__file__).parents[2] / "docs" / "leaderboard.md").read_text(encoding="utf-8")
-    listed = dict(re.findall(r"^\| `(\w[^`]*)` \| ([^|]*) \|$", text, re.MULTILINE))
-    assert list(listed.items()) == list(COLUMNS.items())
+    of_csv = text.partition("## The CSV")[2]
+    listed = dict(re.findall(r"^\| `(\w[^`]*)` \| ([^|]*) \|$", of_csv, re.MULTILINE))
+    assert listed == {name: each.meaning for name, each in DICTIONARY.items()}
 
 
 def test_columns_of_absent_ceilings_are_left_out(summary: Summary) -> None:
     header = leaderboard_csv([summary]).splitlines()[0].split(",")
-    assert header == [name for name in COLUMNS if "ceiling_" not in name or "thm35" in name]
+    there = {f"ceiling_thm35_{level}" for level in ("0.05", "0.5", "0.95")}
+    assert header == [name for name in DICTIONARY if name in there or not OPTIONAL.fullmatch(name)]
 
 
 def test_an_undocumented_ceiling_is_refused(summary: Summary) -> None:
@@ -168,7 +214,7 @@ def test_an_infinite_epsilon_is_inf(summary: Summary) -> None:
 
 def test_no_results_leave_the_header() -> None:
     assert read(leaderboard_csv([])) == []
-    assert leaderboard_csv([]).startswith("dataset,targets,")
+    assert leaderboard_csv([]).startswith("suite,dataset,targets,")
 
 
 def test_failures_have_neither_success_nor_rank(summary: Summary, failed: Summary) -> None:

@@ -7,7 +7,7 @@ import sys
 
 import typer
 
-from reconbench.cli import attacks, bounds, data, games, results, suites
+from reconbench.cli import assess, attacks, audit, bounds, data, games, report, results, suites
 
 app = typer.Typer(
     name="reconbench",
@@ -25,11 +25,14 @@ app.command("ceiling", help=bounds.CEILING_HELP)(bounds.ceiling)
 app.command("risk", help=bounds.RISK_HELP)(bounds.risk)
 app.command("calibrate", help=bounds.CALIBRATE_HELP)(bounds.calibrate)
 app.command("compare-bounds", help=bounds.COMPARE_HELP)(bounds.compare_bounds)
+app.command("assess", help=assess.HELP)(assess.assess)
 app.command("check-attack", help=attacks.CHECK_HELP)(attacks.check_attack)
 app.command("new-attack", help=attacks.NEW_HELP)(attacks.new_attack)
+app.add_typer(audit.app, name="audit")
 app.add_typer(data.app, name="data")
 app.add_typer(suites.app, name="suite")
 app.add_typer(results.app, name="results")
+app.add_typer(report.app, name="report")
 
 
 def main() -> None:

@@ -11,6 +11,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.resources import files
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,9 +20,12 @@ from reconbench.cli._show import Lines
 if TYPE_CHECKING:
     from reconbench.benchmarks.results import Result
     from reconbench.benchmarks.store import Held, Key
+    from reconbench.reports.board import Board
 
 CSV = "leaderboard.csv"
 HTML = "leaderboard.html"
+DICTIONARY = "leaderboard-columns.csv"
+PARQUET = "leaderboard.parquet"
 RECORD = ".leaderboard.json"
 # Whatever a report may depend on; any change in there has it written anew.
 _ROOMS = ("bounds", "benchmarks", "reports", "cli")
@@ -78,26 +82,39 @@ class Reports:
         from reconbench.benchmarks.summary import summarise
         from reconbench.cli import _show
         from reconbench.datasets.files import write_atomic
-        from reconbench.reports import leaderboard_csv, leaderboard_html
+        from reconbench.reports.board import Board
+        from reconbench.reports.page import page
 
         summaries = summarise(rows)
         shown = _show.suite(summaries)
-        title = f"reconbench: {self.suite}"
-        page = leaderboard_html(summaries, title, self.facts, suite=self.suite, stale=self.stale)
-        texts = {CSV: leaderboard_csv(summaries, self.suite), HTML: page}
-        hashes = {name: _sha256(text.encode()) for name, text in texts.items()}
+        board = Board.of(summaries, self.suite)
+        html = page(board, f"reconbench: {self.suite}", self.facts, self.stale)
+        contents = {
+            CSV: board.csv().encode(),
+            DICTIONARY: board.dictionary().encode(),
+            HTML: html.encode(),
+            **_parquet(board),
+        }
+        hashes = {name: _sha256(content) for name, content in contents.items()}
         record: dict[str, Any] = {"source": source, "files": hashes}
         record["shown"] = [asdict(each) for each in shown]
-        texts[RECORD] = json.dumps({**record, "seal": _seal(record)})
+        contents[RECORD] = json.dumps({**record, "seal": _seal(record)}).encode()
         try:
-            for name, text in texts.items():
-                write_atomic(self.folder / name, text)
+            for name, content in contents.items():
+                write_atomic(self.folder / name, content)
         except OSError as error:
             raise StoreWriteError(
                 f"cannot write the leaderboard to {self.folder}: {error.strerror}; all rows are "
                 "stored: free some space and run the same command again"
             ) from None
         return shown
+
+
+def _parquet(board: Board) -> dict[str, bytes]:
+    """The leaderboard as Parquet, where the extra `parquet` is installed."""
+    from reconbench.reports.leaderboard import parquet_of
+
+    return {PARQUET: parquet_of(board)} if find_spec("pyarrow") else {}
 
 
 def _code() -> str:

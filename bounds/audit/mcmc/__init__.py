@@ -1,0 +1,58 @@
+"""ε and attack strength from counts of membership attacks (Yildirim 2025, MCMC-DP-Est).
+
+The sampler needs numba besides numpy and scipy.
+"""
+
+from .compare import best_lower_bound, clopper_pearson, joint_beta
+from .counts import Counts, CountsError, read_counts
+from .estimate import Estimate, Run, Summary
+from .grid import ErrorPosterior, GridPosterior, grid_posterior
+from .model import (
+    BetaStrength,
+    CorrelatedNormal,
+    FixedStrength,
+    IndependentBinomial,
+    Likelihood,
+    Prior,
+    epsilon_level,
+    hypotheses,
+    in_region,
+    in_strip,
+    region_area,
+    strip_area,
+)
+from .sampler import Settings, estimate, estimate_run
+from .sensitivity import estimate_at, other_priors, prior_sensitivity
+
+__all__ = [
+    "BetaStrength",
+    "CorrelatedNormal",
+    "Counts",
+    "CountsError",
+    "ErrorPosterior",
+    "Estimate",
+    "FixedStrength",
+    "GridPosterior",
+    "IndependentBinomial",
+    "Likelihood",
+    "Prior",
+    "Run",
+    "Settings",
+    "Summary",
+    "best_lower_bound",
+    "clopper_pearson",
+    "epsilon_level",
+    "estimate",
+    "estimate_at",
+    "estimate_run",
+    "grid_posterior",
+    "hypotheses",
+    "in_region",
+    "in_strip",
+    "joint_beta",
+    "other_priors",
+    "prior_sensitivity",
+    "read_counts",
+    "region_area",
+    "strip_area",
+]

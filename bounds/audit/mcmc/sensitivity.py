@@ -1,0 +1,37 @@
+"""How much the posterior owes to what was chosen: the same counts under other priors or δ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import numpy as np
+
+from ... import _validate
+from .estimate import Estimate, Run
+from .model import BetaStrength, FixedStrength, Prior
+from .sampler import Settings, estimate_run
+
+
+def other_priors(prior: Prior) -> tuple[Prior, ...]:
+    """A tenth and ten times the variance of ε; strong and weak attacks a priori, if s is free."""
+    found = [Prior(prior.variance * factor, prior.strength) for factor in (0.1, 10.0)]
+    if not isinstance(prior.strength, FixedStrength):
+        found += [Prior(prior.variance, BetaStrength(a, b)) for a, b in ((3.0, 1.0), (1.0, 3.0))]
+    return tuple(found)
+
+
+def prior_sensitivity(
+    run: Run, settings: Settings, rng: np.random.Generator, priors: Iterable[Prior] | None = None
+) -> list[Estimate]:
+    """One estimate a prior, all else the same; `other_priors` unless given."""
+    chosen = other_priors(run.prior) if priors is None else priors
+    return [estimate_run(replace(run, prior=prior), settings, rng) for prior in chosen]
+
+
+def estimate_at(
+    run: Run, deltas: Iterable[float], settings: Settings, rng: np.random.Generator
+) -> list[Estimate]:
+    """One estimate a δ: a mechanism has an ε for every δ, smaller for larger ones."""
+    checked = [_validate.below_one("deltas", delta) for delta in deltas]
+    return [estimate_run(replace(run, delta=delta), settings, rng) for delta in checked]

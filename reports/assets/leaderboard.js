@@ -1,0 +1,372 @@
+"use strict";
+(() => {
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const size = data.size;
+  const PAGE = 50;
+  const make = (tag, attributes = {}, ...children) => {
+    const found = document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes)) found.setAttribute(name, value);
+    found.append(...children);
+    return found;
+  };
+  const named = (text) => make("bdi", {}, text);
+  const short = (text, most = 60) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
+
+  // Columns travel as one value, as a list, or as places in a list of different values.
+  const unpacked = new Map();
+  const column = (name) => {
+    if (!unpacked.has(name)) {
+      const packed = data.cells[name];
+      let values;
+      if (packed === undefined) values = new Array(size).fill(null);
+      else if ("same" in packed) values = new Array(size).fill(packed.same);
+      else if ("places" in packed) values = packed.places.map((place) => packed.values[place]);
+      else values = packed.values;
+      unpacked.set(name, values);
+    }
+    return unpacked.get(name);
+  };
+  const at = (name, row) => column(name)[row];
+  const kinds = new Map(data.columns.map((each) => [each.name, each]));
+  const numeric = (name) => kinds.get(name).kind !== "text";
+
+  // ---- numbers as people read them
+  const COUNTS = /^(success|baseline|ceiling_|tightest_|best_possible$|gap_(attack|threat|bound|open)|paper_(s|b|c)|against_(prior|rap)$)/;
+  const shown = (name, value) => {
+    if (name === "epsilon" && value === null) return "∞";
+    if (value === null || value === undefined || value === "") return "";
+    if (typeof value === "boolean") return value ? "yes" : "no";
+    if (typeof value !== "number") return String(value);
+    if (Number.isInteger(value) && !COUNTS.test(name)) return String(value);
+    const text = COUNTS.test(name) ? value.toFixed(1) : name === "gap_closed" || name === "normalised_advantage" ? value.toFixed(3) : String(Number(value.toPrecision(3)));
+    return text.replace(/^-/, "−");
+  };
+
+  // ---- filters
+  const chosen = {};
+  const search = document.getElementById("search");
+  const selects = Array.from(document.querySelectorAll("select[data-column]"));
+  selects.forEach((select) => {
+    const name = select.dataset.column;
+    const values = Array.from(new Set(column(name)));
+    if (numeric(name)) values.sort((a, b) => (a ?? Infinity) - (b ?? Infinity));
+    values.forEach((value, place) => {
+      select.append(make("option", { value: String(place), title: short(shown(name, value), 300) }, short(shown(name, value)) || "(empty)"));
+    });
+    select.addEventListener("change", () => {
+      chosen[name] = select.value === "" ? undefined : { value: values[Number(select.value)] };
+      refresh();
+    });
+  });
+  let texts = null;
+  const textOf = (row) => {
+    texts ??= new Array(size);
+    texts[row] ??= data.columns.map((each) => shown(each.name, at(each.name, row))).join(" ").toLowerCase();
+    return texts[row];
+  };
+  const filtered = () => {
+    const words = search ? search.value.toLowerCase().split(/\s+/).filter(Boolean) : [];
+    const wanted = Object.entries(chosen).filter(([, value]) => value !== undefined);
+    const found = [];
+    for (let row = 0; row < size; row += 1) {
+      if (wanted.every(([name, { value }]) => at(name, row) === value) && words.every((word) => textOf(row).includes(word))) found.push(row);
+    }
+    return found;
+  };
+
+  // ---- saving files
+  const save = (name, content, type) => {
+    const url = URL.createObjectURL(content instanceof Blob ? content : new Blob([content], { type }));
+    const link = make("a", { href: url, download: name });
+    document.body.append(link);
+    link.click();
+    link.remove();
+    setTimeout(() => URL.revokeObjectURL(url), 10000);
+  };
+  const cell = (name, value) => {
+    if (name === "epsilon" && value === null) return "inf";
+    if (value === null || value === undefined) return "";
+    if (typeof value === "boolean") return value ? "True" : "False";
+    let text = String(value);
+    if (typeof value === "string" && (/^[\t\r\n]/.test(text) || /^\s*[=+\-@]/.test(text))) text = `'${text}`;
+    return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  };
+  const csv = (names, rows) => [names.join(","), ...rows.map((row) => names.map((name) => cell(name, at(name, row))).join(","))].join("\r\n") + "\r\n";
+
+  // ---- the table
+  const table = document.getElementById("rows");
+  let order = { name: null, sign: 1 };
+  let current = [];
+  let first = 0;
+  const sorted = (rows) => {
+    if (order.name === null) return rows;
+    const values = column(order.name);
+    const isNumber = numeric(order.name);
+    const key = (row) => (order.name === "epsilon" && values[row] === null ? Infinity : values[row]);
+    return rows.slice().sort((a, b) => {
+      const [x, y] = [key(a), key(b)];
+      if (x === y) return a - b;
+      if (x === null || x === "") return 1;
+      if (y === null || y === "") return -1;
+      return order.sign * (isNumber ? Number(x) - Number(y) : String(x).localeCompare(String(y))) || a - b;
+    });
+  };
+  const flagList = (text) => {
+    const list = make("span", { class: "flags" });
+    text.split(" ").filter(Boolean).forEach((name) => {
+      const meaning = data.flags[name];
+      list.append(make("span", { class: `flag ${meaning ? meaning.weight : "note"}`, "data-tip": meaning ? meaning.text : name }, name));
+    });
+    return list;
+  };
+  const content = (name, row) => {
+    const value = at(name, row);
+    if (name === "flags") return flagList(value || "");
+    const text = shown(name, value);
+    if (name === "success" && at("success_low", row) !== null && value !== null) {
+      const interval = `${shown("success", at("success_low", row))} – ${shown("success", at("success_high", row))}`;
+      return make("span", {}, text, make("small", {}, ` ${interval}`));
+    }
+    return numeric(name) ? document.createTextNode(text) : named(text);
+  };
+  const draw = () => {
+    const body = make("tbody");
+    const page = current.slice(first, first + PAGE);
+    page.forEach((row, place) => {
+      const line = make("tr", { "data-row": String(row), "aria-rowindex": String(first + place + 2) });
+      const label = `Details of ${short(String(at("attack", row)))} on ${short(String(at("targets", row)))}, ε ${shown("epsilon", at("epsilon", row))}`;
+      const button = make("button", { type: "button", class: "open", "aria-label": label, "aria-haspopup": "dialog" }, "+");
+      line.append(make("td", {}, button));
+      data.shown.forEach((name) => line.append(make("td", numeric(name) ? { class: "number" } : { class: name === "flags" ? "wide" : "text" }, content(name, row))));
+      body.append(line);
+    });
+    table.tBodies[0].replaceWith(body);
+    table.setAttribute("aria-rowcount", String(current.length + 1));
+    const last = Math.min(first + PAGE, current.length);
+    document.getElementById("count").textContent = current.length === 0 ? `no row of ${size} fits the filters` : `rows ${first + 1} to ${last} of ${current.length}${current.length === size ? "" : ` (${size} in all)`}`;
+    document.getElementById("previous").disabled = first === 0;
+    document.getElementById("next").disabled = last >= current.length;
+  };
+  const refresh = () => {
+    const rows = filtered();
+    current = sorted(rows);
+    first = 0;
+    draw();
+    redraw(rows);
+  };
+  if (table) {
+    const head = make("tr", {}, make("th", { scope: "col" }, make("span", { class: "hidden" }, "details")));
+    data.shown.forEach((name) => {
+      const button = make("button", { type: "button", "data-term": name }, data.titles[name] ?? name);
+      const th = make("th", { scope: "col", "aria-sort": "none", "data-name": name, ...(numeric(name) ? { class: "number" } : {}) }, button);
+      button.addEventListener("click", () => {
+        order = { name, sign: order.name === name ? -order.sign : 1 };
+        table.querySelectorAll("th[aria-sort]").forEach((other) => other.setAttribute("aria-sort", other === th ? (order.sign > 0 ? "ascending" : "descending") : "none"));
+        current = sorted(current);
+        first = 0;
+        draw();
+      });
+      head.append(th);
+    });
+    table.tHead.append(head);
+    table.addEventListener("click", (event) => {
+      const line = event.target.closest("tbody tr");
+      if (line && !String(window.getSelection())) details(Number(line.dataset.row));
+    });
+    document.getElementById("previous").addEventListener("click", () => { first = Math.max(0, first - PAGE); draw(); });
+    document.getElementById("next").addEventListener("click", () => { first += PAGE; draw(); });
+    document.getElementById("save").addEventListener("click", () => save("leaderboard-rows.csv", csv(data.columns.map((each) => each.name), current), "text/csv"));
+    let waiting = 0;
+    search.addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(refresh, 120); });
+    document.getElementById("reset").addEventListener("click", () => {
+      selects.forEach((select) => { select.value = ""; delete chosen[select.dataset.column]; });
+      search.value = "";
+      refresh();
+    });
+  }
+
+  // ---- the details of a row
+  const dialog = document.getElementById("details");
+  const list = (pairs) => {
+    const found = make("dl", { class: "pairs" });
+    pairs.forEach(([name, value, meaning]) => {
+      const entry = make("div", {}, make("dt", {}, named(name)), make("dd", {}, value instanceof Node ? value : named(value)));
+      if (meaning) entry.append(make("dd", { class: "meaning" }, meaning));
+      found.append(entry);
+    });
+    return found;
+  };
+  const details = (row) => {
+    const body = dialog.querySelector(".body");
+    body.replaceChildren();
+    dialog.querySelector("h2").replaceChildren(named(short(String(at("attack", row)), 200)), " on ", named(short(String(at("targets", row)), 200)), `, ε = ${shown("epsilon", at("epsilon", row))}`);
+    const flags = (at("flags", row) || "").split(" ").filter(Boolean);
+    body.append(make("h3", {}, "Flags"));
+    if (flags.length === 0) body.append(make("p", {}, "None."));
+    else body.append(make("ul", {}, ...flags.map((name) => make("li", {}, make("span", { class: `flag ${data.flags[name].weight}` }, name), ` ${data.flags[name].text}`))));
+    const got = at("_got", row);
+    body.append(make("h3", {}, "Repetitions"));
+    if (got === null || got === "") body.append(make("p", {}, "No finished repetition is listed for this row."));
+    else {
+      const [reps, mine, prior] = ["_reps", "_got", "_prior"].map((name) => at(name, row).split(" "));
+      const lines = reps.map((rep, place) => make("tr", {}, ...[rep, mine[place], prior[place], String(Number(mine[place]) - Number(prior[place])).replace("-", "−")].map((text) => make("td", { class: "number" }, text))));
+      const titles = ["repetition", "records reconstructed", "by the prior's guess", "difference"];
+      body.append(make("div", { class: "scroll small", tabindex: "0", role: "region", "aria-label": "Repetitions" }, make("table", {}, make("thead", {}, make("tr", {}, ...titles.map((text) => make("th", { scope: "col", class: "number" }, text)))), make("tbody", {}, ...lines))));
+    }
+    const groups = [["Result", /^(rank|suite_rank|success|baseline|best_possible|normalised|gap_|above|seconds|repetitions|failures|skipped|error)/], ["Ceilings, in records", /^(ceiling_|tightest_)/], ["Paired comparisons", /^against_/], ["Printed in a paper: not ours", /^paper/], ["The game, to play it again", /./]];
+    const done = new Set(["flags"]);
+    groups.forEach(([title, pattern]) => {
+      const names = data.columns.map((each) => each.name).filter((name) => !done.has(name) && pattern.test(name));
+      names.forEach((name) => done.add(name));
+      const pairs = names.map((name) => [name, shown(name, at(name, row)), [kinds.get(name).meaning, kinds.get(name).direction].filter(Boolean).join(". ")]).filter(([, value]) => value !== "");
+      if (pairs.length) body.append(make("h3", {}, title), list(pairs));
+    });
+    if (data.facts.length) body.append(make("h3", {}, "The run"), list(data.facts));
+    dialog.showModal();
+    dialog.scrollTop = 0;
+  };
+  dialog.querySelector("button.close").addEventListener("click", () => dialog.close());
+  dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
+
+  // ---- figures
+  const field = (name) => name.replace(/[^0-9A-Za-z]/g, "_");
+  const rowsOf = (chart, rows) => {
+    const groups = new Map();
+    rows.forEach((row) => {
+      const computed = at("attack", row) === data.none && at("adversary", row) === data.none;
+      if (computed === chart.played || chart.needs.some((name) => at(name, row) === null)) return;
+      const key = JSON.stringify(chart.alike.map((name) => at(name, row)));
+      if (!groups.has(key)) groups.set(key, []);
+      groups.get(key).push(row);
+    });
+    const kept = Array.from(groups.values()).filter((group) => !chart.varies || new Set(group.map((row) => at(chart.varies, row))).size > 1);
+    return { rows: kept.slice(0, chart.most).flat(), left: Math.max(0, kept.length - chart.most) };
+  };
+  const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  const look = () => {
+    const [ink, soft, rule, card] = ["--ink", "--soft", "--rule", "--card"].map(style);
+    return {
+      background: card, font: "system-ui, sans-serif", view: { stroke: rule },
+      axis: { labelColor: ink, titleColor: ink, gridColor: rule, domainColor: soft, tickColor: soft, titleFontWeight: "normal", labelFontSize: 11 },
+      legend: { labelColor: ink, titleColor: ink }, header: { labelColor: ink, titleColor: ink }, title: { color: ink },
+    };
+  };
+  const fitted = (spec, width) => {
+    const found = structuredClone(spec);
+    const unit = found.spec ?? found;
+    if (found.columns === 2 && width < 640) found.columns = 1;
+    if (typeof unit.width === "number") {
+      const margin = unit.height && unit.height.step ? (width < 500 ? 130 : 200) : 75;
+      unit.width = Math.max(140, Math.floor(width / (found.columns ?? 1)) - margin);
+    }
+    if (width < 500) {
+      const narrow = (node) => {
+        if (node === null || typeof node !== "object") return;
+        if (typeof node.labelLimit === "number") node.labelLimit = Math.min(node.labelLimit, node.orient ? 140 : Math.max(100, unit.width ?? 100));
+        Object.values(node).forEach(narrow);
+      };
+      narrow(found);
+      const y = (unit.layer ?? [unit]).map((each) => each.encoding?.y?.axis).filter(Boolean);
+      y.forEach((axis) => { axis.labelLimit = 90; });
+    }
+    return found;
+  };
+  const figures = data.charts.map((chart) => ({ chart, box: document.getElementById(`figure-${chart.name}`), drawn: null, wanted: null, seen: false, view: null, turn: 0 }));
+  const embed = async (each) => {
+    const turn = (each.turn += 1);
+    const { chart, box, wanted } = each;
+    const { rows, left } = rowsOf(chart, wanted);
+    each.drawn = wanted;
+    each.rows = rows;
+    const place = box.querySelector(".plot");
+    const note = box.querySelector(".left");
+    box.querySelectorAll(".save button").forEach((button) => { button.disabled = rows.length === 0; });
+    note.textContent = rows.length === 0 ? `Nothing to draw: ${chart.absent}.` : left > 0 ? `${left} more groups of rows do not fit: filter to see others.` : "";
+    if (each.view) { each.view.finalize(); each.view = null; }
+    place.replaceChildren();
+    if (rows.length === 0) return;
+    const values = rows.map((row) => Object.fromEntries(chart.columns.map((name) => [field(name), at(name, row)])));
+    const spec = { ...fitted(chart.spec, place.clientWidth), $schema: "https://vega.github.io/schema/vega-lite/v6.json", data: { name: "rows", values } };
+    const dark = getComputedStyle(document.documentElement).colorScheme.startsWith("dark");
+    const found = await window.vegaEmbed(place, spec, { ast: true, actions: false, renderer: "svg", config: look(), tooltip: { theme: dark ? "dark" : "light" } });
+    if (turn !== each.turn) { found.finalize(); return; }
+    each.view = found.view;
+    const svg = place.querySelector("svg");
+    if (svg) { svg.setAttribute("role", "img"); svg.setAttribute("aria-label", `${chart.title}. ${chart.reads}`); }
+    place.removeAttribute("role");
+    box.dataset.drawn = String(rows.length);
+  };
+  const redraw = (rows) => figures.forEach((each) => {
+    each.wanted = rows;
+    if (each.seen) embed(each);
+  });
+  const watcher = new IntersectionObserver((entries) => entries.forEach((entry) => {
+    const each = figures.find(({ box }) => box === entry.target);
+    each.seen = entry.isIntersecting;
+    if (each.seen && each.drawn !== each.wanted) embed(each);
+  }), { rootMargin: "200px" });
+  figures.forEach((each) => {
+    watcher.observe(each.box);
+    const { chart, box } = each;
+    const ready = async () => { if (each.drawn !== each.wanted || !each.view) await embed(each); return each.view; };
+    const actions = {
+      svg: async () => save(`${chart.name}.svg`, await (await ready()).toSVG(), "image/svg+xml"),
+      png: async () => (await (await ready()).toCanvas(2)).toBlob((blob) => save(`${chart.name}.png`, blob)),
+      csv: () => {
+        const { rows } = rowsOf(chart, each.wanted);
+        save(`${chart.name}.csv`, csv(chart.columns.filter((name) => rows.some((row) => at(name, row) !== null) || name === "epsilon"), rows), "text/csv");
+      },
+    };
+    box.querySelectorAll(".save button").forEach((button) => button.addEventListener("click", actions[button.dataset.save]));
+  });
+  let width = window.innerWidth;
+  window.addEventListener("resize", () => {
+    if (Math.abs(window.innerWidth - width) < 40) return;
+    width = window.innerWidth;
+    figures.forEach((each) => { each.drawn = null; if (each.seen) embed(each); });
+  });
+
+  // ---- light and dark
+  const theme = document.getElementById("theme");
+  const prefers = window.matchMedia("(prefers-color-scheme: dark)");
+  const isDark = () => (document.documentElement.dataset.theme ?? (prefers.matches ? "dark" : "light")) === "dark";
+  const say = () => { theme.textContent = isDark() ? "Light" : "Dark"; theme.setAttribute("aria-label", `Switch to the ${isDark() ? "light" : "dark"} theme`); };
+  const repaint = () => { say(); figures.forEach((each) => { each.drawn = null; if (each.seen) embed(each); }); };
+  theme.hidden = false;
+  theme.addEventListener("click", () => { document.documentElement.dataset.theme = isDark() ? "light" : "dark"; repaint(); });
+  prefers.addEventListener("change", repaint);
+  say();
+
+  // ---- the glossary, on hover and on focus
+  const tip = document.getElementById("tip");
+  const meaning = (target) => {
+    if (target.dataset.tip) return target.dataset.tip;
+    const name = target.dataset.term;
+    const found = kinds.get(name);
+    if (data.glossary[name] && !target.closest("th[data-name]")) return data.glossary[name];
+    return found ? [found.meaning, found.direction].filter(Boolean).join(". ") : "";
+  };
+  let told = null;
+  const hide = () => { tip.hidden = true; if (told) told.removeAttribute("aria-describedby"); told = null; };
+  const tell = (event) => {
+    const target = event.target instanceof Element ? event.target.closest("[data-term], [data-tip]") : null;
+    if (target === told) return;
+    hide();
+    if (!target || !meaning(target)) return;
+    told = target;
+    tip.textContent = meaning(target);
+    tip.hidden = false;
+    target.setAttribute("aria-describedby", "tip");
+    const box = target.getBoundingClientRect();
+    tip.style.left = `${Math.max(8, Math.min(box.left, window.innerWidth - tip.offsetWidth - 8))}px`;
+    const below = box.bottom + 6;
+    tip.style.top = `${below + tip.offsetHeight > window.innerHeight ? Math.max(8, box.top - tip.offsetHeight - 6) : below}px`;
+  };
+  document.addEventListener("mouseover", tell);
+  document.addEventListener("focusin", tell);
+  document.addEventListener("scroll", hide, true);
+  document.addEventListener("keydown", (event) => { if (event.key === "Escape") hide(); });
+
+  if (table) refresh();
+  document.documentElement.dataset.ready = "yes";
+})();

@@ -1,0 +1,137 @@
+"""The compiled pieces against plain twins."""
+
+from __future__ import annotations
+
+import arviz_stats.base
+import numpy as np
+import pytest
+from scipy import stats
+
+from reconbench.bounds.audit.mcmc import Counts, in_strip, strip_area
+from reconbench.bounds.audit.mcmc import _kernels as kernels
+from reconbench.bounds.audit.mcmc._tables import BetaTables, arc_edges, arc_width
+from reconbench.bounds.audit.mcmc.diagnostics import (
+    autocorrelation,
+    bulk_size,
+    rank_rhat,
+    tail_size,
+)
+from reconbench.bounds.audit.mcmc.model import folded, log_correlated
+
+WORD = (1 << 64) - 1
+
+
+def seeded(seed: int) -> np.ndarray:
+    return np.random.default_rng(seed).integers(0, 2**64, size=4, dtype=np.uint64)
+
+
+def plain_xoshiro(state: list[int]) -> int:
+    """xoshiro256++ in whole numbers."""
+
+    def turned(x: int, by: int) -> int:
+        return (x << by | x >> (64 - by)) & WORD
+
+    word = (turned((state[0] + state[3]) & WORD, 23) + state[0]) & WORD
+    shifted = state[1] << 17 & WORD
+    state[2] ^= state[0]
+    state[3] ^= state[1]
+    state[1] ^= state[2]
+    state[0] ^= state[3]
+    state[2] ^= shifted
+    state[3] = turned(state[3], 45)
+    return word
+
+
+def test_random_words_are_xoshiro() -> None:
+    state = seeded(1)
+    plain = [int(word) for word in state]
+    for _ in range(1000):
+        assert kernels.uniform(state) == ((plain_xoshiro(plain) >> 11) + 0.5) / 2**53
+    # The first words after the state 1, 2, 3, 4, as the authors' reference prints them.
+    known = [1, 2, 3, 4]
+    assert [plain_xoshiro(known) for _ in range(3)] == [41943041, 58720359, 3588806011781223]
+
+
+@pytest.mark.parametrize(
+    ("x", "n"), [(0, 1), (1, 1), (0, 50), (50, 50), (1, 1000), (400, 1000), (3, 10**9), (7, 12)]
+)
+def test_beta_draws_are_exact(x: int, n: int) -> None:
+    """Kolmogorov-Smirnov, also in the outer cells; false-alarm rate 1e-4 a test."""
+    tables = BetaTables.of(Counts.of([(x, n, x, n)]))
+    row = tables.alpha_rows[0]
+    draws = np.empty(400_001)
+    args = tables.edges[row], tables.squeeze[row], tables.log_top[row], tables.powers[row]
+    kernels.fill_beta(seeded(2), *args, draws)
+    truth = stats.beta(x + 1, n - x + 1)
+    assert stats.kstest(draws[1:], truth.cdf).pvalue > 1e-4
+    low, high = tables.edges[row][[1, -2]]
+    tail = draws[1:][draws[1:] < low]
+    assert stats.kstest(tail, lambda v: truth.cdf(v) / truth.cdf(low)).pvalue > 1e-4
+    tail = draws[1:][draws[1:] > high]
+    assert stats.kstest(tail, lambda v: 1 - truth.sf(v) / truth.sf(high)).pvalue > 1e-4
+
+
+def test_strips_of_the_kernel_are_those_of_the_model() -> None:
+    rng = np.random.default_rng(3)
+    for _ in range(50):
+        e, s, delta = rng.exponential(2), rng.random(), rng.choice([0.0, 0.01, 0.2])
+        assert kernels.log_strip_area(e, delta, s) == pytest.approx(
+            np.log(strip_area(e, delta, s)), abs=1e-12
+        )
+        a, b = rng.random((2, 200))
+        low, high = a.copy(), b.copy()
+        low[0], high[0] = folded(a[0], b[0])
+        kernels.fold(low, high)
+        args = np.exp(e), np.exp(s * e), 1 - delta, 1 - s * delta
+        inside = [kernels.inside(p, q, *args) for p, q in zip(low, high, strict=True)]
+        assert inside == in_strip(a, b, e, delta, s).tolist()
+        assert kernels.count_inside(low, high, *args) == sum(inside)
+
+
+def test_correlated_weights_are_density_over_proposal() -> None:
+    """The log of a mean weight is the log of the integral of g over R_s, over |R_s|."""
+    counts = np.array([30.0, 100, 20, 90])
+    at = np.array([1.5, 0.3, 0.05, 0.02])
+    delta, size = 0.01, 2_000_001
+    x_edges = arc_edges(np.array([0.3]), np.array([100]), 0.05)
+    y_edges = arc_edges(np.array([20 / 90]), np.array([90]), 0.05)
+    alphas, betas, spread = np.full(size, 0.3), np.full(size, 0.2), np.ones(size)
+    kernels.fill_pairs(seeded(4), x_edges[0], y_edges[0], alphas, betas, spread)
+    spread[0] = (arc_width(x_edges, alphas[:1]) * arc_width(y_edges, betas[:1]))[0]
+    weights = np.empty(size)
+    got = kernels.weigh(alphas, betas, spread, counts, delta, at, weights)
+    side = (np.arange(1500) + 0.5) / 1500
+    a, b = np.meshgrid(side, side)
+    density = np.exp(log_correlated(30, 100, 20, 90, a, b, at[2], at[3]))
+    inside = in_strip(a, b, at[0], delta, at[1])
+    integral = (density * inside).mean() / strip_area(at[0], delta, at[1])
+    # A cell has density 1/(CELLS · width); dα = 2 √(α(1 − α)) dφ; and g's constant is 1/(2π).
+    constant = np.log(4 * kernels.CELLS**2 / (2 * np.pi)) - np.log(size)
+    assert got + constant == pytest.approx(np.log(integral), abs=0.01)
+
+
+@pytest.mark.parametrize("memory", [-0.5, 0.0, 0.5, 0.95])
+@pytest.mark.parametrize("shape", [(4, 1000), (2, 501)])
+def test_diagnostics_are_those_of_arviz(memory: float, shape: tuple[int, int]) -> None:
+    noise = np.random.default_rng(5).normal(size=shape)
+    trace = np.zeros(shape)
+    for t in range(1, shape[1]):
+        trace[:, t] = memory * trace[:, t - 1] + noise[:, t]
+    trace = np.exp(trace / 2)
+    theirs = arviz_stats.base.array_stats
+    assert rank_rhat(trace) == pytest.approx(theirs.rhat(trace, method="rank"))
+    assert bulk_size(trace) == pytest.approx(theirs.ess(trace, method="bulk"), rel=0.02)
+    tail = theirs.ess(trace, method="tail", prob=(0.05, 0.95))
+    assert tail_size(trace) == pytest.approx(tail, rel=0.02)
+    centred = trace - trace.mean(axis=1, keepdims=True)
+    lagged = (centred[:, 3:] * centred[:, :-3]).sum(axis=1) / (centred**2).sum(axis=1)
+    assert autocorrelation(trace, 3)[[0, 3]] == pytest.approx([1, lagged.mean()])
+
+
+def test_diagnostics_of_chains_that_disagree_or_stand_still() -> None:
+    apart = np.random.default_rng(6).normal(size=(4, 500)) + np.arange(4)[:, None]
+    assert rank_rhat(apart) > 1.5 and bulk_size(apart) < 20
+    still = np.ones((4, 100))
+    assert np.isnan(rank_rhat(still)) and bulk_size(still) == 400
+    assert np.isnan(autocorrelation(still, 3)).all()
+    assert rank_rhat(np.repeat([[1.0], [2.0]], 100, axis=1)) > 1e6

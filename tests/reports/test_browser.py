@@ -1,0 +1,326 @@
+"""The leaderboard in a real browser, offline: it works, fetches nothing, and runs no name."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from reconbench.benchmarks.summary import Summary
+from reconbench.reports import Board, leaderboard_html
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+FACTS = {"suite": "demo", "seed": "7", "versions": "reconbench 0"}
+DESKTOP, PHONE = {"width": 1280, "height": 900}, {"width": 375, "height": 740}
+HOSTILE = (
+    "<script>window.hit=1</script>",
+    "\"><img src=x onerror='window.hit=1'>",
+    "</script><svg onload=window.hit=1>",
+    "');window.hit=1;('",
+    "${window.hit=1}",
+    "\u202ereversed\u2066\u200f",
+    "x" * 10_000,
+    "=HYPERLINK(1)",
+)
+Open = Callable[..., "Page"]
+
+
+@pytest.fixture
+def rows(bounded: Summary, failed: Summary) -> list[Summary]:
+    """Two data sets, columns, budgets and three attacks, one of which failed once."""
+    found = []
+    for place, dataset in enumerate(("acs", "fire")):
+        for column in ("A", "B"):
+            for epsilon in (1.0, math.inf):
+                for gain, attack in enumerate(("prior", "rap", "posterior")):
+                    outcomes = {rep: (48 + place + 3 * gain + rep, 48 + rep) for rep in range(4)}
+                    found.append(
+                        replace(
+                            bounded,
+                            dataset=dataset,
+                            targets=(column,),
+                            epsilon=epsilon,
+                            attack=attack,
+                            outcomes=outcomes,
+                            repetitions=4,
+                            success=49.5 + place + 3 * gain,
+                            best_possible=57.0,
+                            best_possible_converged=True,
+                        )
+                    )
+    return [*found, replace(failed, targets=("A",))]
+
+
+@pytest.fixture
+def opened(browser: Browser, tmp_path: Path) -> Iterator[Open]:
+    """Opens a leaderboard without a network; fails on any request, error or policy violation."""
+    wrong: list[str] = []
+    contexts = []
+
+    def open_(
+        summaries: list[Summary], viewport: dict[str, int] = DESKTOP, scheme: str = "light"
+    ) -> Page:
+        path = tmp_path / "leaderboard.html"
+        path.write_text(leaderboard_html(summaries, "Demo", FACTS), encoding="utf-8", newline="")
+        context = browser.new_context(
+            viewport=viewport,  # type: ignore[arg-type]
+            offline=True,
+            color_scheme=scheme,  # type: ignore[arg-type]
+            accept_downloads=True,
+        )
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda m: wrong.append(m.text) if m.type == "error" else None)
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on("dialog", lambda dialog: wrong.append(f"dialog {dialog.message}"))
+        page.on(
+            "request",
+            lambda request: (
+                None
+                if request.url == path.as_uri() or request.url.startswith(("data:", "blob:"))
+                else wrong.append(request.url)
+            ),
+        )
+        page.goto(path.as_uri())
+        page.wait_for_selector("html[data-ready]")
+        return page
+
+    yield open_
+    for context in contexts:
+        context.close()
+    assert wrong == []
+
+
+def drawn(page: Page) -> list[str]:
+    """Scrolls through the page until every figure has been drawn; their names."""
+    names = page.eval_on_selector_all("figure", "all => all.map(each => each.id)")
+    for name in names:
+        page.locator(f"#{name}").scroll_into_view_if_needed()
+        page.wait_for_selector(f"#{name}[data-drawn] svg")
+    return [str(name).removeprefix("figure-") for name in names]
+
+
+def column(page: Page, name: str) -> list[str]:
+    place = page.eval_on_selector(f'#rows th[data-name="{name}"]', "each => each.cellIndex")
+    return page.eval_on_selector_all(
+        f"#rows tbody tr td:nth-child({place + 1})", "all => all.map(each => each.textContent)"
+    )
+
+
+def saved(page: Page, selector: str) -> bytes:
+    with page.expect_download() as download:
+        page.click(selector)
+    return download.value.path().read_bytes()
+
+
+def read(content: bytes) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(content.decode(), newline="")))
+
+
+def test_every_figure_is_drawn_under_the_strict_policy(opened: Open, rows: list[Summary]) -> None:
+    page = opened(rows)
+    assert drawn(page) == ["success", "epsilon", "heat", "split", "time", "bounds"]
+
+
+def test_rows_sort_both_ways_with_empty_ones_last(opened: Open, rows: list[Summary]) -> None:
+    page = opened(rows)
+    assert len(column(page, "attack")) == len(rows)
+    head = page.locator('#rows th[data-name="gap_closed"] button')
+    for direction, sign in (("ascending", 1), ("descending", -1)):
+        head.focus()
+        page.keyboard.press("Enter")
+        found = column(page, "gap_closed")
+        numbers = [float(text.replace("−", "-")) for text in found if text]
+        assert numbers == sorted(numbers, key=lambda value: sign * value)
+        assert found[-1] == ""
+        assert page.get_attribute('#rows th[data-name="gap_closed"]', "aria-sort") == direction
+    page.click('#rows th[data-name="epsilon"] button')
+    assert column(page, "epsilon")[-1] == "∞"
+
+
+def test_filters_hold_for_rows_figures_and_files(opened: Open, rows: list[Summary]) -> None:
+    from playwright.sync_api import expect
+
+    page = opened(rows)
+    page.select_option('select[data-column="dataset"]', label="fire")
+    page.select_option('select[data-column="epsilon"]', label="∞")
+    page.select_option('select[data-column="attack"]', label="rap")
+    assert column(page, "targets") == ["A", "B"]
+    page.select_option('select[data-column="targets"]', label="B")
+    assert column(page, "dataset") == ["fire"]
+    assert "rows 1 to 1 of 1 (25 in all)" in page.inner_text("#count")
+    page.locator("#figure-success").scroll_into_view_if_needed()
+    page.wait_for_selector('#figure-success[data-drawn="1"] svg')
+    (row,) = read(saved(page, '#figure-success [data-save="csv"]'))
+    assert (row["dataset"], row["epsilon"], row["attack"]) == ("fire", "inf", "rap")
+    page.click("#reset")
+    page.fill("#search", "memory broken")
+    expect(page.locator("#rows tbody tr")).to_have_count(1)
+    assert column(page, "attack") == ["broken"]
+    page.fill("#search", "nowhere to be found")
+    expect(page.locator("#rows tbody tr")).to_have_count(0)
+    assert "no row" in page.inner_text("#count")
+
+
+def test_a_row_opens_with_its_repetitions_and_facts(opened: Open, rows: list[Summary]) -> None:
+    page = opened(rows)
+    page.locator("#rows tbody tr button.open").first.focus()
+    page.keyboard.press("Enter")
+    text = page.inner_text("dialog[open]")
+    first = Board.of(rows).summaries[0]
+    for rep, (got, prior) in first.outcomes.items():
+        assert f"{rep}\t{got}\t{prior}\t{got - prior}" in text
+    for fact in (first.guarantee, "reconbench 0", "seed", "ceiling_thm35_0.95"):
+        assert fact in text
+    page.keyboard.press("Escape")
+    assert page.locator("dialog[open]").count() == 0
+    page.locator("#rows tbody tr td").nth(4).click()
+    assert page.locator("dialog[open]").count() == 1
+    page.click("dialog .close")
+
+
+def test_the_saved_rows_are_those_of_the_board(opened: Open, rows: list[Summary]) -> None:
+    page = opened(rows)
+    found = read(saved(page, "#save"))
+    board = Board.of(rows)
+    assert len(found) == len(board.rows)
+    for seen, row in zip(found, board.rows, strict=True):
+        for name, value in row.items():
+            if name not in seen:
+                continue
+            if isinstance(value, float):
+                assert float(seen[name]) == pytest.approx(value, rel=1e-6), name
+            else:
+                assert seen[name] == ("" if value is None else str(value)), name
+
+
+def test_figures_are_saved_as_svg_and_png(opened: Open, rows: list[Summary]) -> None:
+    page = opened(rows)
+    drawn(page)
+    svg = saved(page, '#figure-epsilon [data-save="svg"]')
+    assert svg.startswith(b"<svg") and b"privacy budget" in svg
+    assert saved(page, '#figure-epsilon [data-save="png"]').startswith(b"\x89PNG")
+
+
+def test_terms_explain_themselves_on_focus_and_on_hover(opened: Open, rows: list[Summary]) -> None:
+    page = opened(rows)
+    page.focus('button.term[data-term="baseline"]')
+    assert "without the release" in page.inner_text("#tip")
+    page.keyboard.press("Escape")
+    assert page.locator("#tip").is_hidden()
+    page.hover('#rows th[data-name="success"] button')
+    assert "Higher: more was reconstructed" in page.inner_text("#tip")
+
+
+def test_the_theme_switches_and_follows_the_system(opened: Open, rows: list[Summary]) -> None:
+    page = opened(rows, scheme="dark")
+    background = "getComputedStyle(document.body).backgroundColor"
+    dark = page.evaluate(background)
+    page.click("#theme")
+    light = page.evaluate(background)
+    assert dark != light
+    page.click("#theme")
+    assert page.evaluate(background) == dark
+
+
+@pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_no_serious_fault(
+    opened: Open, rows: list[Summary], viewport: dict[str, int], scheme: str, tmp_path: Path
+) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    page = opened(rows, viewport, scheme)
+    drawn(page)
+    assert page.evaluate("document.documentElement.scrollWidth") <= viewport["width"]
+    page.screenshot(path=tmp_path / "page.png", full_page=True)
+    assert (tmp_path / "page.png").stat().st_size > 10_000
+    page.evaluate("scrollTo(0, 0)")
+
+    def serious() -> list[str]:
+        found = Axe().run(page).response["violations"]
+        return [
+            f"{each['id']}: {each['nodes'][0]['html'][:200]}"
+            for each in found
+            if each["impact"] in ("serious", "critical")
+        ]
+
+    assert serious() == []
+    page.locator("#rows tbody tr button.open").first.click()
+    assert serious() == []
+
+
+def test_hostile_names_do_not_run(opened: Open, bounded: Summary, failed: Summary) -> None:
+    outcomes = {rep: (50 + rep, 48) for rep in range(3)}
+    summaries = [
+        replace(
+            row,
+            dataset=name,
+            targets=(name,),
+            mechanism=name,
+            guarantee=name,
+            metric=name,
+            attack=name,
+            attack_options={name: name},
+            error=name,
+            epsilon=epsilon,
+            best_possible=55.0,
+        )
+        for name in HOSTILE
+        for epsilon in (1.0, 2.0)
+        for row in (replace(bounded, outcomes=outcomes), failed)
+    ]
+    page = opened(summaries)
+    drawn(page)
+    assert len(column(page, "attack")) == len(summaries)
+    for place in range(0, len(summaries), 4):
+        page.locator("#rows tbody tr button.open").nth(place).click()
+        page.click("dialog .close")
+    page.locator("#figure-time svg .mark-symbol path").last.hover(force=True)
+    page.select_option('select[data-column="attack"]', index=1)
+    assert page.evaluate("window.hit") is None
+    assert page.evaluate("document.querySelectorAll('main img, main iframe').length") == 0
+    assert page.evaluate("document.documentElement.scrollWidth") <= DESKTOP["width"]
+
+
+@pytest.mark.parametrize("case", ["empty", "failures", "single", "equal"])
+def test_poor_results_make_a_page_that_says_so(
+    opened: Open, bounded: Summary, failed: Summary, case: str
+) -> None:
+    single = replace(
+        bounded, repetitions=1, success_low=None, success_high=None, outcomes={0: (50, 48)}
+    )
+    equal = replace(
+        bounded, outcomes=dict.fromkeys(range(3), (48, 48)), success=48.0, baseline=48.0
+    )
+    summaries, said = {
+        "empty": ([], "No results yet"),
+        "failures": ([failed], "No attack finished a repetition"),
+        "single": ([single], "one-repetition"),
+        "equal": ([equal, replace(equal, attack="twin")], "0.0 % to 0.0 %"),
+    }[case]
+    page = opened(summaries)
+    assert said in page.inner_text("body")
+    drawn(page)
+
+
+def test_without_script_the_ranking_is_there(
+    browser: Browser, rows: list[Summary], tmp_path: Path
+) -> None:
+    path = tmp_path / "page.html"
+    path.write_text(leaderboard_html(rows, "Demo", FACTS), encoding="utf-8")
+    context = browser.new_context(java_script_enabled=False, offline=True)
+    page = context.new_page()
+    page.goto(path.as_uri())
+    text = page.inner_text("body")
+    context.close()
+    assert "need JavaScript" in text
+    assert "posterior" in text and "gap closed" in text
