@@ -20,6 +20,7 @@ from reconbench.reports.columns import ANY_ATTACK, TOP, Value
 GAME = (
     "dataset",
     "targets",
+    "known",
     "n",
     "k",
     "epsilon",
@@ -51,7 +52,7 @@ NO_ATTACK = "none"
 
 # Vega expressions; a null ε is an infinite one.
 _PANEL = (
-    "datum.dataset + ', ' + datum.metric + ', n = ' + datum.n"
+    "datum.dataset + ', ' + datum.metric + ', n = ' + datum.n + ', ' + datum.known + ' known'"
     " + (datum.mechanism === 'gaussian-marginals' ? '' : ', ' + datum.mechanism)"
     " + (datum.mechanism_options === '{}' ? '' : ' ' + datum.mechanism_options)"
     " + (datum.adversary === 'realistic' ? '' : ', ' + datum.adversary)"
@@ -228,7 +229,7 @@ def charts(columns: Sequence[str]) -> list[Chart]:
             "by-error",
             "within",
             ("metric",),
-            f"datum.dataset + ': ' + datum.targets + {_AT}",
+            f"datum.dataset + ': ' + datum.targets + ', ' + datum.known + ' known' + {_AT}",
         ),
         _sweep_chart(
             "n",
@@ -236,7 +237,7 @@ def charts(columns: Sequence[str]) -> list[Chart]:
             "by-n",
             "n",
             ("n",),
-            f"datum.dataset + ': ' + datum.targets + {_AT}",
+            f"datum.dataset + ': ' + datum.targets + ', ' + datum.known + ' known' + {_AT}",
         ),
         _sweep_chart(
             "k",

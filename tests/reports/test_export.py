@@ -26,7 +26,6 @@ def board(bounded: Summary) -> Board:
 
 
 def test_every_figure_comes_in_every_format_with_its_numbers(board: Board) -> None:
-    pytest.importorskip("vl_convert")
     found = {each.name: each.content for each in drawn(board, list(Format))}
     names = {name.partition(".")[0] for name in found}
     assert names == {"success", "epsilon", "heat", "split", "time", "bounds"}
@@ -46,6 +45,18 @@ def test_the_numbers_are_those_of_the_board(board: Board) -> None:
     data = figure_data(first, rows)
     assert [each["epsilon"] for each in data] == [1.0, None]
     assert data[0]["tightest_0_95"] == 77.0
+
+
+def test_a_sweep_holds_what_else_is_known_fixed(bounded: Summary) -> None:
+    """One column with all others known, and with three: two games, not one line."""
+    other = replace(bounded, known=(*bounded.known, "ESP"), epsilon=3.0)
+    by_epsilon = next(
+        each for each in charts(Board.of([bounded]).columns) if each.name == "epsilon"
+    )
+    assert chosen(by_epsilon, Board.of([bounded, other]).rows)[0] == []
+    swept = [bounded, replace(bounded, epsilon=3.0), other]
+    rows, _ = chosen(by_epsilon, Board.of(swept).rows)
+    assert {row["known"] for row in rows} == {len(bounded.known)} and len(rows) == 2
 
 
 def test_formats_are_checked() -> None:
@@ -78,7 +89,6 @@ epsilon = [1, 2]
 
 
 def test_the_command_writes_the_figures_of_a_store(tmp_path: Path) -> None:
-    pytest.importorskip("vl_convert")
     suite, store, out = tmp_path / "tiny.toml", tmp_path / "store", tmp_path / "new" / "figures"
     suite.write_text(SUITE, encoding="utf-8")
     command = ["run", str(suite), "--out", str(store), "--jobs", "1", "--quiet"]
