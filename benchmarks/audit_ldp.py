@@ -161,7 +161,7 @@ def load_client(spec: str) -> Client:
     path = plugins.own_file(spec)
     if path is None or not path.endswith(".py"):
         raise AuditError(f"client {spec!r} must be path/to/file.py:function")
-    function = plugins._from_file(*plugins._whereabouts(path), spec.rpartition(":")[2])
+    function = plugins.load(spec)
     if not callable(function):
         raise AuditError(f"client {spec!r} must be a function of (values, rng)")
 

@@ -172,7 +172,8 @@ class Axes(Strict):
 
     ``targets = "each"`` is every column alone, ``"visit:A-B"`` the first A, …, B columns that the
     prior's network visits. ``known = "last:N"`` is the last N of them; left out, it is all columns
-    but the targets. ``metric = "l1:A-B"`` is every error from A to B.
+    but the targets. ``metric = "l1:A-B"`` is every error from A to B. ``advantage`` is one number
+    for the whole block: how many records of each table are also attacked in a world without them.
     """
 
     dataset: Texts
@@ -192,6 +193,7 @@ class Axes(Strict):
         Annotated[list[AttackEntry], BeforeValidator(told_attacks), Field(min_length=1)] | None
     ) = None
     repetitions: Whole | None = None
+    advantage: Annotated[int, Field(ge=0, strict=True)] = 0
     include: list[dict[str, Any]] = []
     exclude: list[Exclude] = []
 
@@ -263,6 +265,7 @@ class Axes(Strict):
                     adversary=adversary,
                     attacker_prior=theirs,
                     seed=seed,
+                    advantage=self.advantage,
                 )
                 with _naming(f"the game on {', '.join(targets)}"):
                     check(game)

@@ -4,17 +4,16 @@ A suite's ``[[curves]]`` blocks. Their points are result rows like those of game
 to the same store: attack and adversary are ``none``, there are no successes, ``baseline_expected``
 is the baseline, and ``ceilings`` holds each bound's value under ``mean``. ``metric`` says what the
 values are: the ``success`` against one target, the ``advantage`` at the worst baseline or over the
-baseline, or a number of ``queries``. A point's key is known before its values are: hashed from what
-the suite asks for and from the code that answers, so a stored point is not computed again.
+baseline, a number of ``queries``, or the ``error`` of one. A point's key is known before its values
+are: hashed from what the suite asks for and from the code that answers, so a stored point is not
+computed again. Those of the reconstruction advantage are in ``benchmarks.computations_rad``, those
+of gradient inversion in ``benchmarks.computations_gradients``.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Annotated, Any, ClassVar, Literal, Self
@@ -24,13 +23,12 @@ import numpy.typing as npt
 from pydantic import BeforeValidator, Field, model_validator
 
 from reconbench.benchmarks.axes import Strict, Whole, listed
-from reconbench.benchmarks.provenance import (
-    NO_ATTACK,
-    code_version,
-    computation_versions,
-)
-from reconbench.benchmarks.results import SCHEMA_VERSION, Result
-from reconbench.benchmarks.store import Entry, Key, Origin
+from reconbench.benchmarks.computations_gradients import GradientCurve
+from reconbench.benchmarks.computations_rad import LocalAndNoise, QueryError
+from reconbench.benchmarks.points import ComputationError as ComputationError
+from reconbench.benchmarks.points import Point as Point
+from reconbench.benchmarks.points import Positive, Positives, Promise, Share, Shares
+from reconbench.benchmarks.store import Entry
 from reconbench.bounds import (
     RISK_BOUNDS,
     ZCDP,
@@ -45,6 +43,7 @@ from reconbench.bounds import (
     RiskBound,
     SinglingOut,
     count_queries,
+    epsilon_protect,
     singling_out_approx,
     singling_out_baseline,
     strong_singling_out,
@@ -53,17 +52,6 @@ from reconbench.bounds import (
 from reconbench.bounds.relation import require_replace_one, why_not_replace_one
 
 Floats = npt.NDArray[np.float64]
-
-MEAN = "mean"
-
-Positive = Annotated[float, Field(gt=0, strict=True)]
-Share = Annotated[float, Field(ge=0, le=1, strict=True)]
-Positives = Annotated[list[Positive], BeforeValidator(listed), Field(min_length=1)]
-Shares = Annotated[list[Share], BeforeValidator(listed), Field(min_length=1)]
-
-
-class ComputationError(ValueError):
-    """A computation that cannot be done as asked."""
 
 
 @dataclass(frozen=True)
@@ -114,17 +102,6 @@ def _bound_names(value: Any) -> Any:
 
 
 BoundNames = Annotated[list[str], BeforeValidator(_bound_names), Field(min_length=1)]
-
-
-@dataclass(frozen=True)
-class Promise:
-    """A guarantee with its ε and δ, and the numbers that it was asked for with."""
-
-    label: str
-    epsilon: float
-    delta: float
-    guarantee: Guarantee
-    asked: Mapping[str, Any]
 
 
 class Pure(Strict):
@@ -213,77 +190,6 @@ class Guarantees(Strict):
             family = getattr(self, name)
             for promise in family.promises() if family else ():
                 yield name, promise
-
-
-@dataclass(frozen=True)
-class Point:
-    """One row to be: a promise, a baseline, and how the bounds' values come about.
-
-    ``asked`` is what these depend on beside the promise and the mechanism, as JSON.
-    """
-
-    suite: str
-    kind: str
-    mechanism: str
-    promise: Promise
-    label: str
-    metric: str
-    baseline: float
-    asked: Mapping[str, Any]
-    values: Callable[[], Mapping[str, float]]
-
-    @property
-    def key(self) -> Key:
-        """From what is asked for, and from the code of this kind of computation."""
-        question = [self.suite, self.kind, self.mechanism, self.promise.asked, self.asked]
-        text = json.dumps(["computation", *question, SCHEMA_VERSION], sort_keys=True)
-        config = hashlib.sha256(text.encode()).hexdigest()
-        origin = Origin(NO_ATTACK, self.kind, code_version(NO_ATTACK, self.kind))
-        name = hashlib.sha256(f"{config} {origin.code}".encode()).hexdigest()
-        return Key(name, config, origin)
-
-    def row(self) -> Result:
-        """Compute it; bounds that do not cover the point are left out."""
-        started = time.perf_counter()
-        found = self.values()
-        seconds = time.perf_counter() - started
-        said = {name: value for name, value in found.items() if not math.isnan(value)}
-        guarantee = self.promise.guarantee
-        if not said:
-            raise ComputationError(
-                f"suite {self.suite}: none of the bounds {', '.join(found)} covers "
-                f"{guarantee.describe()} at a baseline of {self.baseline:g}; choose others "
-                "(reconbench compare-bounds shows which apply)"
-            )
-        return Result(
-            dataset=self.suite,
-            data_hash="",
-            targets=(self.label,),
-            known=(),
-            n=1,
-            k=0,
-            epsilon=self.promise.epsilon,
-            delta=self.promise.delta,
-            mechanism=self.mechanism,
-            sigma=0.0,
-            mu=0.0,
-            noise_sd=0.0,
-            guarantee=guarantee.describe(),
-            relation=guarantee.relation.value,
-            unit=guarantee.unit,
-            metric=self.metric,
-            adversary=NO_ATTACK,
-            attack=NO_ATTACK,
-            attack_options={"baseline": self.baseline},
-            seed=0,
-            rep=0,
-            table_hash="",
-            baseline_successes=0,
-            baseline_expected=self.baseline,
-            versions=computation_versions(self.kind),
-            ceilings={name: {MEAN: value} for name, value in said.items()},
-            seconds=seconds,
-        )
 
 
 class SuccessCurve(Strict):
@@ -415,8 +321,43 @@ class QueryBudget(Strict):
         }
 
 
+class ProtectCurve(Strict):
+    """The largest ε that keeps the generalised advantage on a secret within a limit."""
+
+    compute: Literal["epsilon-protect"]
+    prior: Shares
+    advantage: Share = 0.05
+    delta: Annotated[float, Field(gt=0, lt=1, strict=True)] = 1e-5
+
+    def points(self, suite: str) -> Iterator[Point]:
+        asked = {"advantage": self.advantage, "delta": self.delta}
+        label = f"advantage {self.advantage:g}"
+        for prior in self.prior:
+            found = epsilon_protect(prior, self.delta, self.advantage)
+            promise = Promise(label, found, self.delta, ApproxDP(found, self.delta), asked)
+            yield Point(
+                suite=suite,
+                kind=self.compute,
+                mechanism="approx",
+                promise=promise,
+                label=label,
+                metric="epsilon",
+                baseline=prior,
+                asked={"prior": prior},
+                values=partial(dict, {"protect": found}),
+            )
+
+
 Curve = Annotated[
-    SuccessCurve | WorstCase | SinglingOutCurve | QueryBudget, Field(discriminator="compute")
+    SuccessCurve
+    | WorstCase
+    | SinglingOutCurve
+    | QueryBudget
+    | ProtectCurve
+    | LocalAndNoise
+    | QueryError
+    | GradientCurve,
+    Field(discriminator="compute"),
 ]
 
 

@@ -17,6 +17,7 @@ from reconbench.benchmarks import options, plugins
 from reconbench.benchmarks.game import Adversary, AttackSpec, Game, check
 from reconbench.benchmarks.results import Result, Status
 from reconbench.benchmarks.runner import LARGEST_GROUP, MOST_NUMBERS, Unit
+from reconbench.mechanisms.ldp import LocalReports
 
 MIB = 1 << 20
 # What an idle worker process holds: the attacks' libraries.
@@ -48,11 +49,17 @@ class Cost:
 ROUGH: dict[str, Cost] = {
     "prior": Cost(0.005, 1e-5),
     "random": Cost(0.005, 1e-5),
+    "agia": Cost(0.05, 5e-4),
+    "agia-optimal": Cost(0.05, 5e-4),
+    "agia-prior": Cost(0.1, 2e-3, 0.5),
     "averaging": Cost(0.02, 1e-4, 0.0, 2e-5),
     "confidence-ranked": Cost(0.3, 3e-3, 1.0, 1e-4),
+    "extraction": Cost(0.005, 1e-5),
+    "extraction-prior": Cost(0.01, 5e-4),
     "imputation": Cost(0.05, 5e-4, 1.0, 5e-5),
     "informed": Cost(0.02, 1.5e-3, 0.5, 1e-5),
     "linear": Cost(0.05, 1e-3, 1.0, 1e-4),
+    "optimal": Cost(0.01, 5e-4),
     "posterior": Cost(0.05, 1e-3, 2.5, 6e-5),
     "rap": Cost(0.05, 5e-4, 0.5, 8e-5),
     "rap-converged": Cost(0.3, 3e-3, 2.0, 4e-4),
@@ -118,7 +125,8 @@ def estimate(units: Sequence[Unit], stored: Iterable[Result] = ()) -> Estimate:
             done += len(unit.attacks) - len(missing)
             if missing:
                 seconds += _round_seconds(game)
-                seconds += sum(timings.seconds(game, known, spec, released) for spec in missing)
+                alone = sum(timings.seconds(game, known, spec, released) for spec in missing)
+                seconds += alone * (1 + _other_worlds(game))
         rows = sum(len(unit.attacks) for unit in group)
         found.append(GameEstimate(game, len(group), names, rows, done, released, seconds))
         numbers = released + game.n * (len(known) + len(game.targets))
@@ -178,6 +186,14 @@ def _round_seconds(game: Game) -> float:
     return ROUND.seconds(game, 0) + (A_LISTED_NUMBER * listed if joint else 0.0)
 
 
+def _other_worlds(game: Game) -> float:
+    """How often an attack plays a whole table again to measure its advantage."""
+    if game.adversary is Adversary.INFORMED:
+        return game.advantage / game.n
+    local = issubclass(plugins.mechanism(game.mechanism), LocalReports)
+    return min(game.advantage, 1) if local else game.advantage
+
+
 def _joint_size(dataset: str, targets: tuple[str, ...]) -> int:
     return prod(plugins.prior(dataset).domain.project(targets).sizes)
 
@@ -223,7 +239,7 @@ def _axes_of(row: Result) -> tuple[Hashable, ...]:
     return (
         row.dataset, tuple(row.targets), tuple(row.known), row.n, row.k, row.epsilon, row.delta,
         row.mechanism, row.metric, Adversary(row.adversary), row.attacker_prior,
-        options.written(row.mechanism_options),
+        options.written(row.mechanism_options), row.advantage,
     )  # fmt: skip
 
 
@@ -231,5 +247,5 @@ def _axes_of_game(game: Game, known: tuple[str, ...]) -> tuple[Hashable, ...]:
     return (
         _dataset(game), game.targets, known, game.n, game.k, float(game.epsilon), game.delta,
         game.mechanism, game.metric, game.adversary, game.attacker_prior,
-        game.mechanism_options,
+        game.mechanism_options, game.advantage,
     )  # fmt: skip

@@ -5,15 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import dataclass, field, fields, replace
-from enum import StrEnum
-from functools import cache, cached_property
+from functools import cache
 from importlib.metadata import version
-from math import hypot, isinf, isnan
+from math import hypot, isnan
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from reconbench.attacks import (
     Attack,
@@ -25,177 +24,17 @@ from reconbench.attacks import (
     parse_metric,
     skip_reason,
 )
-from reconbench.benchmarks import bounding, memory, misfit, options, plugins
+from reconbench.benchmarks import memory, misfit, options, plugins, rad
 from reconbench.benchmarks.results import Result, Status
-from reconbench.benchmarks.seeds import stream
+from reconbench.benchmarks.rounds import RELEASE_AXES as RELEASE_AXES
+from reconbench.benchmarks.rounds import Adversary as Adversary
+from reconbench.benchmarks.rounds import Game as Game
+from reconbench.benchmarks.rounds import GameError as GameError
+from reconbench.benchmarks.rounds import Round as Round
+from reconbench.benchmarks.rounds import check as check
+from reconbench.benchmarks.rounds import columns
 from reconbench.bounds import run_tail
-from reconbench.datasets import Domain, Prior, Table
-from reconbench.mechanisms import Mechanism
-
-Floats = npt.NDArray[np.float64]
-
-
-class GameError(ValueError):
-    """A game that cannot be played as asked."""
-
-
-class Adversary(StrEnum):
-    REALISTIC = "realistic"
-    INFORMED = "informed"
-
-    @classmethod
-    def parse(cls, text: str) -> Adversary:
-        if text not in list(cls):
-            raise GameError(f"adversary must be {' or '.join(cls)}, got {text!r}")
-        return cls(text)
-
-
-@dataclass(frozen=True)
-class Game:
-    """One configuration and repetition; ``known`` left empty means all columns but the targets.
-
-    The game is played on the known and target columns; other columns of the prior are left out.
-    The realistic adversary knows the known columns of every record; the informed one, against
-    whom most bounds are proved, attacks each record knowing all the others in full. Tables are
-    drawn from the prior of the data set; ``attacker_prior`` says which one the attacker believes.
-    ``mechanism_options`` is a JSON object.
-    """
-
-    dataset: str
-    targets: tuple[str, ...]
-    epsilon: float
-    delta: float = 1e-5
-    n: int = 100
-    k: int = 3
-    known: tuple[str, ...] = ()
-    mechanism: str = "gaussian-marginals"
-    metric: str = "exact"
-    adversary: Adversary = Adversary.REALISTIC
-    seed: int = 0
-    rep: int = 0
-    attacker_prior: str = misfit.SAME
-    mechanism_options: str = options.NONE
-
-    def __post_init__(self) -> None:
-        if self.n < 1:
-            raise GameError(f"n must be at least 1 record, got {self.n}")
-        if not self.epsilon > 0:
-            raise GameError(f"epsilon must be > 0 (inf is allowed), got {self.epsilon:g}")
-        if not 0 <= self.delta < 1:
-            raise GameError(f"delta must be in [0, 1), got {self.delta:g}")
-        if not self.targets:
-            raise GameError("name at least one target column")
-        if self.rep < 0:
-            raise GameError(f"rep must be 0 or more, got {self.rep}")
-        misfit.check_spec(self.attacker_prior)
-        object.__setattr__(self, "mechanism_options", options.canonical(self.mechanism_options))
-
-    def at(self, rep: int) -> Game:
-        """Another repetition of this game."""
-        return replace(self, rep=rep)
-
-    def stream(self, purpose: str, prior: Prior, *names: str) -> np.random.Generator:
-        """A random stream named by the given axes of this game, its prior, seed and repetition."""
-        axes: dict[str, object] = {name: _axis(getattr(self, name)) for name in names}
-        if "mechanism" in axes:
-            axes["mechanism"] = plugins.identity(self.mechanism)
-            if self.mechanism_options != options.NONE:
-                axes["mechanism_options"] = self.mechanism_options
-        axes |= {"prior": prior.sha256(), "seed": self.seed, "rep": self.rep}
-        return stream(purpose, axes)
-
-
-def check(game: Game) -> tuple[Prior, tuple[str, ...], Metric, Mechanism]:
-    """Whatever can be wrong with a game is found here, before anything is drawn or written."""
-    prior = plugins.prior(game.dataset)
-    domain, known = _columns(game, prior.domain)
-    metric = parse_metric(game.metric)
-    metric.check(domain, game.targets)
-    mechanism = plugins.calibrated(
-        game.mechanism,
-        domain,
-        game.targets,
-        game.epsilon,
-        game.delta,
-        k=game.k,
-        options=options.read(game.mechanism_options),
-    )
-    return prior, known, metric, mechanism
-
-
-RELEASE_AXES = ("n", "targets", "known", "k", "epsilon", "delta", "mechanism")
-
-
-@dataclass(frozen=True)
-class Round:
-    """A game with its table drawn and released: every attack on it meets the same one."""
-
-    game: Game
-    prior: Prior
-    mechanism: Mechanism
-    truth: Table
-    view: AttackerView
-    table_hash: str
-
-    @classmethod
-    def of(cls, game: Game) -> Round:
-        prior, known, metric, mechanism = check(game)
-        names = [name for name in prior.domain.names if name in (*known, *game.targets)]
-        table = prior.sample(game.n, game.stream("table", prior, "n")).project(names)
-        rng = game.stream("release", prior, *RELEASE_AXES)
-        release = mechanism.release(table, rng)
-        theirs = misfit.attacker_prior(prior, game.attacker_prior)
-        view = AttackerView(release, mechanism, table.project(known), game.targets, theirs, metric)
-        return cls(game, prior, mechanism, table.project(game.targets), view, table.sha256())
-
-    @property
-    def metric(self) -> Metric:
-        return self.view.metric
-
-    @cached_property
-    def baseline(self) -> tuple[Table, Floats]:
-        """The best guess from the prior alone, and its chance of success, for every record."""
-        return self.metric.best_guess(self.prior, self.view.known, self.game.targets)
-
-    def views(self) -> Iterator[AttackerView]:
-        """What the adversary sees: all records at once, or one view a record."""
-        if self.game.adversary is Adversary.REALISTIC:
-            yield self.view
-            return
-        known, truth = self.view.known, self.truth
-        table = known.join(truth).project(self.view.release.domain.names)
-        for i in range(len(known)):
-            others = Table(table.domain, np.delete(table.codes, i, axis=0))
-            target = Table(known.domain, known.codes[i : i + 1])
-            yield replace(self.view, known=target, others=others)
-
-    def successes(self, guess: Table) -> int:
-        return int(self.metric.score(self.truth, guess).sum())
-
-    def expected_from_prior(self, guess: Table) -> Floats:
-        return self.metric.prior_success(self.prior, self.view.known, guess)
-
-    def ceilings(self, expected: Floats) -> dict[str, dict[str, float]]:
-        """Every ceiling that one run has, for an attack with the given prior success."""
-        return {**self.for_every_attack, **bounding.for_guesses(expected, self.mechanism)}
-
-    def believed(self, guess: Table) -> dict[str, float]:
-        """The success that the attacker's own prior promises; nothing if it is the data's."""
-        if self.game.attacker_prior == misfit.SAME:
-            return {}
-        promised = self.metric.prior_success(self.view.prior, self.view.known, guess)
-        return {"misfit_believed": float(promised.sum())}
-
-    @cached_property
-    def for_every_attack(self) -> dict[str, dict[str, float]]:
-        """The ceilings that all attacks on this round have in common."""
-        columns = (self.view.known, self.game.targets)
-        whole = self.metric.prior_bounds(self.prior, *columns, self.mechanism.guarantee)
-        found = bounding.for_every_attack(self.baseline[1], self.mechanism, whole)
-        if self.game.attacker_prior == misfit.SAME:
-            return found
-        priors = misfit.corrected(self.prior, self.view.prior, self.metric, *columns)
-        return {**found, **misfit.corrected_ceilings(priors, self.mechanism.budget)}
+from reconbench.datasets import Prior, Table
 
 
 @dataclass(frozen=True)
@@ -227,12 +66,15 @@ def play(round_: Round, attack: AttackSpec) -> Result:
     if reason is not None:
         return replace(row, status=Status.SKIPPED, error=reason)
     rng = _attack_stream(round_, player.name)
+    parts, streams = [], []
     started = time.perf_counter()
-    with _blaming(player.name):
-        parts = [
-            check_reconstruction(view, player.reconstruct(view, rng)) for view in round_.views()
-        ]
-    return _scored(round_, row, parts, time.perf_counter() - started, _ours(player))
+    for view in round_.views():
+        if round_.game.advantage:
+            streams.append(deepcopy(rng))
+        with _blaming(player.name):
+            parts.append(check_reconstruction(view, player.reconstruct(view, rng)))
+    seconds = time.perf_counter() - started
+    return _scored(round_, row, player, parts, streams, seconds)
 
 
 def plays_together(attack: AttackSpec, game: Game) -> bool:
@@ -253,14 +95,16 @@ def play_together(rounds: Sequence[Round], attack: AttackSpec) -> list[Result]:
         reasons = [skip_reason(player, round_.view) for round_ in rounds]
     played = [place for place, reason in enumerate(reasons) if reason is None]
     views = [rounds[place].view for place in played]
-    rngs = [_attack_stream(rounds[place], player.name) for place in played]
+    rngs, before = (
+        [_attack_stream(rounds[place], player.name) for place in played] for _ in range(2)
+    )
     started = time.perf_counter()
     with _blaming(player.name):
         found = check_many(views, player.reconstruct_many(views, rngs)) if played else []
     seconds = (time.perf_counter() - started) / max(len(played), 1)
     scored = {
-        place: _scored(rounds[place], rows[place], [part], seconds, _ours(player))
-        for place, part in zip(played, found, strict=True)
+        place: _scored(rounds[place], rows[place], player, [part], [rng], seconds)
+        for place, part, rng in zip(played, found, before, strict=True)
     }
     return [
         scored[place]
@@ -310,7 +154,7 @@ def unplayed(game: Game, attack: AttackSpec, error: str) -> Result:
     """The row of a game that could not be set up: no table, no release, no attack's fault."""
     prior = plugins.prior(game.dataset)
     row = Result(
-        **_axes(game, prior, _columns(game, prior.domain)[1], parse_metric(game.metric)),
+        **_axes(game, prior, columns(game, prior.domain)[1], parse_metric(game.metric)),
         mechanism=plugins.mechanism(game.mechanism).name,
         sigma=0.0,
         mu=0.0,
@@ -358,8 +202,14 @@ def _ours(player: Attack) -> bool:
 
 
 def _scored(
-    round_: Round, row: Result, parts: Sequence[Reconstruction], seconds: float, believed: bool
+    round_: Round,
+    row: Result,
+    player: Attack,
+    parts: Sequence[Reconstruction],
+    streams: Sequence[np.random.Generator],
+    seconds: float,
 ) -> Result:
+    """``streams`` are the attack's before each of its views."""
     guess = Table(round_.truth.domain, np.concatenate([part.guess.codes for part in parts]))
     expected = round_.expected_from_prior(guess)
     info = _numbers(row.attack, parts[0].info) if len(parts) == 1 else {}
@@ -371,11 +221,12 @@ def _scored(
         run_tail=run_tail(expected, round_.mechanism.budget).to_json(),
         info=info | round_.believed(guess),
         seconds=seconds,
+        **_advantage(round_, player, guess, streams),
         **_peak_memory(),
     )
     best = [part.best_possible for part in parts if part.best_possible is not None]
     # An attacker with another prior is wrong about what is possible.
-    if not believed or round_.game.attacker_prior != misfit.SAME or len(best) < len(parts):
+    if not _ours(player) or round_.game.attacker_prior != misfit.SAME or len(best) < len(parts):
         return row
     return replace(
         row,
@@ -383,6 +234,34 @@ def _scored(
         best_possible_se=float(hypot(*(each.error for each in best))),
         best_possible_converged=all(each.converged for each in best),
     )
+
+
+def _advantage(
+    round_: Round, player: Attack, guess: Table, streams: Sequence[np.random.Generator]
+) -> dict[str, Any]:
+    """What a row says of the world without the target; nothing unless the game asks for it."""
+    if not round_.game.advantage:
+        return {}
+
+    def answers(views: Sequence[AttackerView], rngs: Sequence[np.random.Generator]) -> Any:
+        many = getattr(player, "reconstruct_many", None)
+        with _blaming(player.name):
+            if callable(many) and views[0].others is None:
+                return check_many(views, many(views, rngs))
+            asked = zip(views, rngs, strict=True)
+            return [
+                check_reconstruction(view, player.reconstruct(view, rng)) for view, rng in asked
+            ]
+
+    at_once = rad.replaced_at_once(round_.view.release, _ours(player))
+    worlds = rad.play_worlds(round_, round_.hits(guess), answers, streams, at_once)
+    most = rad.ceiling(round_)
+    return {
+        "rad_successes": worlds.took_part,
+        "rad_replaced": worlds.replaced,
+        "rad_ceiling": None if most is None else most.value,
+        "rad_theorem": None if most is None else most.theorem,
+    }
 
 
 def _numbers(attack: str, info: Mapping[str, float]) -> dict[str, float]:
@@ -404,22 +283,6 @@ def _peak_memory() -> dict[str, Any]:
     except ImportError:
         return {}
     return {"peak_memory_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
-
-
-def _columns(game: Game, domain: Domain) -> tuple[Domain, tuple[str, ...]]:
-    domain.positions(game.targets)
-    known = game.known or tuple(name for name in domain.names if name not in game.targets)
-    domain.positions(known)
-    both = [name for name in known if name in game.targets]
-    if both:
-        raise GameError(f"column {both[0]!r} is both known and a target")
-    if not known:
-        raise GameError(
-            "no known column: every column is a target, so guesses cannot be matched with "
-            "records; leave at least one column known"
-        )
-    played = tuple(name for name in domain.names if name in game.targets or name in known)
-    return domain.project(played), tuple(name for name in played if name not in game.targets)
 
 
 def _row(round_: Round, attack: str, options: Mapping[str, Any]) -> Result:
@@ -461,6 +324,7 @@ def _axes(game: Game, prior: Prior, known: tuple[str, ...], metric: Metric) -> d
         "rep": game.rep,
         "attacker_prior": game.attacker_prior,
         "mechanism_options": options.read(game.mechanism_options),
+        "advantage": game.advantage,
     }
 
 
@@ -468,9 +332,3 @@ def _axes(game: Game, prior: Prior, known: tuple[str, ...], metric: Metric) -> d
 def versions() -> dict[str, str]:
     """Of everything that a number may depend on."""
     return {name: version(name) for name in ("reconbench", "numba", "numpy", "scipy", "torch")}
-
-
-def _axis(value: object) -> object:
-    if isinstance(value, float) and isinf(value):
-        return "inf"
-    return list(value) if isinstance(value, tuple) else value

@@ -15,7 +15,7 @@ from typing import Any
 from reconbench.attacks import Attack
 from reconbench.benchmarks import memory
 from reconbench.benchmarks.options import Option, shown
-from reconbench.datasets import BayNet, Domain, Prior, load_prior
+from reconbench.datasets import BayNet, Domain, Prior, load_prior, synthetic
 from reconbench.mechanisms import Mechanism
 
 KINDS = ("attacks", "mechanisms", "datasets")
@@ -187,9 +187,11 @@ def _whereabouts(path: str) -> tuple[Path, Path]:
 
 
 def prior(spec: str) -> Prior:
-    """A prior by name, or the network in a ``.bif`` file with its codebook beside."""
+    """A prior by name, the network in a ``.bif`` file, or one of a family as ``family:shape``."""
     if spec.endswith(".bif"):
         return _prior_file(_whereabouts(spec)[1])
+    if spec.partition(":")[0] in synthetic.FAMILIES:
+        return synthetic.load(spec)
     found = _resolve("datasets", spec)()
     if not isinstance(found, Prior):
         raise PluginError(f"dataset {spec!r} must be a function that returns a Prior")
@@ -201,13 +203,23 @@ def _prior_file(path: Path) -> BayNet:
     return load_prior(path)
 
 
+def load(spec: str) -> Any:
+    """What a file of the user's own defines, by ``path/to/file.py:name``: a class or a function."""
+    path, _, name = spec.rpartition(":")
+    if not path.endswith(".py"):
+        raise PluginError(f"{spec!r} must be path/to/file.py:name")
+    return _from_file(*_whereabouts(path), name)
+
+
 def _resolve(kind: str, spec: str) -> Any:
-    path, colon, name = spec.rpartition(":")
-    if colon and path.endswith(".py"):
-        return _from_file(*_whereabouts(path), name)
+    if spec.rpartition(":")[0].endswith(".py"):
+        return load(spec)
     points = registered(kind)
     if spec not in points:
-        more = " or path/to/file.py:Class" if kind != "datasets" else " or path/to/prior.bif"
+        more = " or path/to/file.py:Class"
+        if kind == "datasets":
+            families = ", ".join(each.usage for each in synthetic.FAMILIES.values())
+            more = f" {families} or path/to/prior.bif"
         raise PluginError(f"unknown {kind[:-1]} {spec!r}; available: {', '.join(points)},{more}")
     try:
         return points[spec].load()
@@ -232,7 +244,7 @@ def _from_file(path: Path, file: Path, name: str) -> Any:
         del sys.modules[module_name]
         raise PluginError(f"plugin file {path} does not import: {_brief(error)}") from error
     if not hasattr(module, name):
-        raise PluginError(f"plugin file {path} has no class {name!r}")
+        raise PluginError(f"plugin file {path} has no class or function {name!r}")
     return getattr(module, name)
 
 

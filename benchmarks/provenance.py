@@ -25,17 +25,32 @@ OURS = "reconbench"
 # What every row depends on, whoever attacks what: tables, streams, scores and ceilings.
 GAME_PARTS = (
     "reconbench.attacks.metrics",
+    "reconbench.attacks.optimal",
     "reconbench.benchmarks.bounding",
     "reconbench.benchmarks.misfit",
     "reconbench.benchmarks.options",
     "reconbench.benchmarks.seeds",
     "reconbench.datasets.baynet",
 )
-GAME_FILE = "reconbench.benchmarks.game"
-# In place of an attack in the rows of computations, which depend on nothing but their own file and
-# the bounds that it imports; one kind of them composes releases with dp-accounting.
+GAME_FILES = (
+    "reconbench.benchmarks.game",
+    "reconbench.benchmarks.rad",
+    "reconbench.benchmarks.rounds",
+)
+# In place of an attack in the rows of computations, which depend on nothing but the file of their
+# kind, that of all points, and the bounds that these import; one kind of them composes releases
+# with dp-accounting.
 NO_ATTACK = "none"
+POINTS = "reconbench.benchmarks.points"
 COMPUTATIONS = "reconbench.benchmarks.computations"
+# Kinds of computation that have another file.
+GRADIENTS = ("gradient-sigma", "gradient-risk", "gradient-corridor", "gradient-errors")
+ELSEWHERE = {
+    **dict.fromkeys(("rad", "rad-error"), "reconbench.benchmarks.computations_rad"),
+    **dict.fromkeys(GRADIENTS, "reconbench.benchmarks.computations_gradients"),
+}
+# Kinds that play more than bounds, and what they play.
+SIMULATING = {"gradient-errors": "reconbench.benchmarks.gradients"}
 BOUNDS = "reconbench.bounds"
 COMPOSING = "queries"
 # The schema of rows, which has a version of its own.
@@ -50,7 +65,7 @@ def code_version(attack: str, mechanism: str) -> str:
     Of ``none``, the code behind a kind of computation.
     """
     if attack == NO_ATTACK:
-        own = {"computation": _computation(), "versions": computation_versions(mechanism)}
+        own = {"computation": _computation(mechanism), "versions": computation_versions(mechanism)}
         return _sha256(json.dumps(own, sort_keys=True))
     parts = {
         "attack": part("attacks", attack),
@@ -62,8 +77,9 @@ def code_version(attack: str, mechanism: str) -> str:
 
 
 def computation_versions(kind: str) -> dict[str, str]:
-    """Of everything that a kind of computation may depend on: no attack, so no torch."""
-    found = {name: number for name, number in versions().items() if name != "torch"}
+    """Of everything that a kind of computation may depend on: torch only where it plays."""
+    plays = kind in SIMULATING
+    found = {name: number for name, number in versions().items() if name != "torch" or plays}
     if kind == COMPOSING:
         try:
             found["dp-accounting"] = version("dp-accounting")
@@ -135,16 +151,19 @@ def _of_file(content: bytes) -> str:
 
 @cache
 def _game() -> str:
-    roots = [found for name in GAME_PARTS if (found := _find(name)) is not None]
-    own = _find(GAME_FILE)
-    return _digest(_closure(roots) | ({own} if own is not None else set()))
+    return _digest(_closure(_found(GAME_PARTS)) | set(_found(GAME_FILES)))
 
 
 @cache
-def _computation() -> str:
-    own = _find(COMPUTATIONS)
-    used = [each for each in _imports(own) if each[0].startswith(f"{BOUNDS}.")] if own else []
-    return _digest(_closure(used) | ({own} if own is not None else set()))
+def _computation(kind: str) -> str:
+    own = _found((POINTS, ELSEWHERE.get(kind, COMPUTATIONS)))
+    used = [each for file in own for each in _imports(file) if each[0].startswith(f"{BOUNDS}.")]
+    played = _found((SIMULATING[kind],)) if kind in SIMULATING else []
+    return _digest(_closure([*used, *played]) | set(own))
+
+
+def _found(names: Iterable[str]) -> list[Module]:
+    return [found for name in names if (found := _find(name)) is not None]
 
 
 def _digest(modules: Iterable[Module], *more: str) -> str:

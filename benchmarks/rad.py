@@ -5,33 +5,48 @@ success on the same records when others, drawn from the prior, took part in thei
 attacker is told the same in both worlds: the known columns of the records under attack. What an
 attack owes to the prior, to the known columns or to the rest of the table cancels.
 
-A repetition plays a round as always. Then it replaces some of its records by fresh draws of the
-prior, releases that table with the same noise stream, lets the attack play again with the same
-stream of its own, and scores it against the records that were taken out. Both worlds have the laws
-of the definition; that they share their noise only makes the difference less noisy.
+The first world is the round as it was played. In the second one some of its records are replaced
+by fresh draws of the prior, the table is released with the same noise stream, and the attack plays
+again with the same stream of its own; it is scored against the records that were taken out. Both
+worlds have the laws of the definition; that they share their noise only makes the difference less
+noisy.
 
 Replacing one record at a time is the definition. Where a record's guess depends on nothing but its
-own part of the release (local reports), replacing all at once gives the same number for one release
-instead of n.
+own part of the release, replacing all at once gives the same number for one release instead of n.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, replace
-from math import inf, sqrt
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import stdtrit
 
-from reconbench.attacks import Attack, AttackError, AttackerView, check_reconstruction, skip_reason
-from reconbench.benchmarks.game import RELEASE_AXES, Adversary, AttackSpec, Game, GameError, Round
+from reconbench.attacks import AttackerView, Reconstruction
+from reconbench.attacks.metrics import ExactMatch, WithinL1
+from reconbench.attacks.optimal import rad_of_reports
+from reconbench.benchmarks.rounds import RELEASE_AXES, Adversary, Round
+from reconbench.bounds.rad import GaussianNoise, LaplaceNoise, rad_location, success_within
+from reconbench.bounds.relation import why_not_replace_one
 from reconbench.datasets import Table
+from reconbench.mechanisms import Release
+from reconbench.mechanisms.ldp import LocalRelease
+from reconbench.mechanisms.sums import SumRelease
 
+Bools = npt.NDArray[np.bool_]
 Codes = npt.NDArray[np.int64]
+Generators = Sequence[np.random.Generator]
+# What an attack answers to some views, each with a stream of its own.
+Answers = Callable[[Sequence[AttackerView], Generators], Sequence[Reconstruction]]
 
-AXES = (*RELEASE_AXES, "metric", "adversary")
+# Views of other worlds that are held at once.
+BATCH = 10
+# Theorem 4.3 for a noisy sum is an integral, enclosed to this width.
+WIDTH = 1e-4
+THEOREM_4_2, THEOREM_4_3 = "Theorem 4.2", "Theorem 4.3"
 
 
 @dataclass(frozen=True)
@@ -48,109 +63,109 @@ class Worlds:
 
 
 @dataclass(frozen=True)
-class RadEstimate:
-    """The advantage of an attack over independent repetitions of a game."""
+class Ceiling:
+    """What no attack's advantage exceeds in expectation, and the theorem that says so."""
 
-    attack: str
-    worlds: tuple[Worlds, ...]
-    total_variation: float
-
-    @property
-    def rad(self) -> float:
-        return float(np.mean([each.rad for each in self.worlds]))
-
-    @property
-    def success(self) -> float:
-        """The success rate on records that took part, which RAD corrects."""
-        return float(np.mean([each.took_part / each.records for each in self.worlds]))
-
-    @property
-    def error(self) -> float:
-        """The standard error over repetitions; inf for a single one."""
-        if len(self.worlds) < 2:
-            return inf
-        return float(np.std([each.rad for each in self.worlds], ddof=1)) / sqrt(len(self.worlds))
-
-    def interval(self, confidence: float = 0.95) -> tuple[float, float]:
-        """Student's interval: its confidence is as stated as repetitions grow in number."""
-        if not 0 < confidence < 1:
-            raise GameError(f"confidence must be strictly between 0 and 1, got {confidence}")
-        if len(self.worlds) < 2:
-            return -1.0, 1.0
-        reach = float(stdtrit(len(self.worlds) - 1, (1 + confidence) / 2)) * self.error
-        return max(self.rad - reach, -1.0), min(self.rad + reach, 1.0)
+    value: float
+    theorem: str
 
 
-def estimate_rad(
-    game: Game, attack: AttackSpec, reps: int, *, records: int = 1, group: int = 1
-) -> RadEstimate:
-    """Play ``reps`` repetitions of both worlds.
+def play_worlds(
+    round_: Round, hit: Bools, answers: Answers, streams: Generators, at_once: bool
+) -> Worlds:
+    """Both worlds of one repetition, on ``game.advantage`` records drawn at random.
 
-    Each attacks ``records`` records, drawn at random, and replaces ``group`` of them at a time:
-    one for the definition, all of them at once where records do not bear on each other's guesses.
+    ``hit`` says which records the attack got in the round itself, ``streams`` holds the attack's
+    stream before each of its views there. Records are replaced all ``at_once``, or one by one.
     """
-    if reps < 1:
-        raise GameError(f"reps must be at least 1, got {reps}")
-    if not 1 <= group <= records <= game.n:
-        raise GameError(
-            f"group and records must be 1 <= group <= records <= n = {game.n}, got {group} and "
-            f"{records}"
-        )
-    if group > 1 and game.adversary is Adversary.INFORMED:
-        raise GameError(
-            f"group must be 1 for the informed adversary, who knows all other records, got {group}"
-        )
-    player = attack.build()
-    rounds = (Round.of(game.at(game.rep + rep)) for rep in range(reps))
-    worlds, variation = [], 0.0
-    for round_ in rounds:
-        worlds.append(play_worlds(round_, player, records, group))
-        variation = round_.mechanism.guarantee.total_variation()
-    return RadEstimate(player.name, tuple(worlds), variation)
-
-
-def play_worlds(round_: Round, player: Attack, records: int, group: int) -> Worlds:
-    """Both worlds of one repetition."""
-    game, prior = round_.game, round_.prior
-    rng = game.stream("rad replacements", prior, "n")
-    chosen = np.sort(rng.permutation(game.n)[:records])
-    table = round_.view.known.join(round_.truth).project(round_.view.release.domain.names)
-    took_part = _hits(round_, player, round_.view, chosen, table)
+    game = round_.game
+    rng = game.stream("rad replacements", round_.prior, "n")
+    chosen = np.sort(rng.permutation(game.n)[: game.advantage])
+    groups = [chosen] if at_once else [chosen[i : i + 1] for i in range(len(chosen))]
     replaced = 0
-    for start in range(0, records, group):
-        some = chosen[start : start + group]
-        codes = table.codes.copy()
-        codes[some] = prior.sample(len(some), rng).project(table.domain.names).codes
-        noise = game.stream("release", prior, *RELEASE_AXES)
-        release = round_.mechanism.release(Table(table.domain, codes), noise)
-        view = replace(round_.view, release=release)
-        replaced += _hits(round_, player, view, some, table)
-    return Worlds(records, took_part, replaced)
+    for start in range(0, len(groups), BATCH):
+        some = groups[start : start + BATCH]
+        views = [_without(round_, gone, rng) for gone in some]
+        # The informed adversary had one view a record, the realistic one a single view.
+        places = [0 if views[0].others is None else int(gone[0]) for gone in some]
+        found = answers(views, [deepcopy(streams[place]) for place in places])
+        replaced += sum(_hits(round_, gone, part) for gone, part in zip(some, found, strict=True))
+    return Worlds(len(chosen), int(hit[chosen].sum()), replaced)
 
 
-def _hits(round_: Round, player: Attack, view: AttackerView, chosen: Codes, table: Table) -> int:
-    """Successes on the chosen records of the true table, whatever was released."""
-    rng = round_.game.stream(f"attack {player.name}", round_.prior, *AXES)
-    hits = 0
-    for rows, each in _views(round_.game, view, chosen, table):
-        reason = skip_reason(player, each)
-        if reason is not None:
-            raise AttackError(f"attack {player.name!r} cannot play this game: {reason}")
-        guess = check_reconstruction(each, player.reconstruct(each, rng)).guess
-        truth = Table(round_.truth.domain, round_.truth.codes[rows])
-        success = round_.metric.score(truth, guess)
-        hits += int(success[np.isin(rows, chosen)].sum())
-    return hits
-
-
-def _views(
-    game: Game, view: AttackerView, chosen: Codes, table: Table
-) -> Iterator[tuple[Sequence[int] | Codes, AttackerView]]:
-    """What the adversary sees, and of which records: all at once, or the chosen one by one."""
+def _without(round_: Round, gone: Codes, rng: np.random.Generator) -> AttackerView:
+    """What the attacker sees when fresh draws took part in the place of some records."""
+    game, prior, view = round_.game, round_.prior, round_.view
+    table = round_.table
+    codes = table.codes.copy()
+    codes[gone] = prior.sample(len(gone), rng).project(table.domain.names).codes
+    noise = game.stream("release", prior, *RELEASE_AXES)
+    release = round_.mechanism.release(Table(table.domain, codes), noise)
     if game.adversary is Adversary.REALISTIC:
-        yield np.arange(game.n), view
-        return
-    for i in chosen:
-        others = Table(table.domain, np.delete(table.codes, i, axis=0))
-        target = Table(view.known.domain, view.known.codes[i : i + 1])
-        yield [int(i)], replace(view, known=target, others=others)
+        return replace(view, release=release)
+    return replace(round_.view_of(int(gone[0])), release=release)
+
+
+def _hits(round_: Round, gone: Codes, part: Reconstruction) -> int:
+    """Successes on the records that were taken out."""
+    truth = round_.truth
+    guess = part.guess.codes[gone] if len(part.guess) == len(truth) else part.guess.codes
+    scored = round_.metric.score(Table(truth.domain, truth.codes[gone]), Table(truth.domain, guess))
+    return int(scored.sum())
+
+
+def replaced_at_once(release: Release, ours: bool) -> bool:
+    """Whether guesses depend on nothing but each record's own part of the release.
+
+    Attacks of reconbench read each local report by itself; what a plugin does is not known.
+    """
+    return ours and isinstance(release, LocalRelease)
+
+
+def ceiling(round_: Round) -> Ceiling | None:
+    """The tightest bound on the advantage of any attack on this round.
+
+    Theorem 4.3 where the channel of one record is known: exact for local reports of the hidden
+    columns, and for a noisy sum whose known columns say nothing of the summed one, whoever knows
+    the other records. Otherwise Theorem 4.2, the total variation. None if the guarantee is not for
+    replace-one neighbours.
+    """
+    view = replace(round_.view, prior=round_.prior)
+    exact = rad_of_reports(view).get("rad_bound")
+    if exact is None:
+        exact = _of_sum(view)
+    if exact is not None:
+        return Ceiling(exact, THEOREM_4_3)
+    guarantee = round_.mechanism.guarantee
+    if why_not_replace_one(guarantee):
+        return None
+    return Ceiling(guarantee.total_variation(), THEOREM_4_2)
+
+
+def _of_sum(view: AttackerView) -> float | None:
+    release, metric = view.release, view.metric
+    if not isinstance(release, SumRelease) or not isinstance(metric, ExactMatch | WithinL1):
+        return None
+    noise = release.noise
+    if not isinstance(noise, LaplaceNoise | GaussianNoise):
+        return None
+    given = view.prior.conditional(view.known, view.targets)
+    if np.ptp(given, axis=0).max() > 1e-12:
+        return None
+    error = metric.error if isinstance(metric, WithinL1) else 0
+    # Cutting the answer off is post-processing: without it the bound is no smaller.
+    return _located(noise, tuple(release.values), tuple(given[0]), error)
+
+
+@cache
+def _located(
+    noise: LaplaceNoise | GaussianNoise,
+    values: tuple[float, ...],
+    prior: tuple[float, ...],
+    error: int,
+) -> float:
+    codes = np.arange(len(values))
+    near = success_within(np.abs(np.subtract.outer(codes, codes)), error)
+    total = np.sum(prior)
+    found = rad_location(noise, values, np.asarray(prior) / total, success=near, tolerance=WIDTH)
+    return found.high

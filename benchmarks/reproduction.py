@@ -1,4 +1,4 @@
-"""The numbers that two papers print, beside ours: writes docs/reproduction.md.
+"""The numbers that three papers print, beside ours: writes docs/reproduction.md.
 
     python -m reconbench.benchmarks.reproduction > docs/reproduction.md
 
@@ -36,7 +36,9 @@ from reconbench.bounds import (
     worst_advantage,
     zcdp_rho,
 )
+from reconbench.bounds.audit import LdpAuditor
 from reconbench.bounds.composed import dp_sgd, dp_sgd_renyi
+from reconbench.bounds.rad import dp_sgd_sigma
 
 from .reproduction_errata import errata
 from .reproduction_games import committed, section
@@ -47,6 +49,8 @@ DIGITS_9 = 1e-9
 SAMPLING, STEPS = 256 / 67_349, 3 * 264
 NOISE = (0.5715, 0.6072, 0.6366, 0.6945, 0.7498)
 ORDERS = 1 + np.geomspace(0.05, 200, 120)
+# What imputation guesses for table 1 of Guerra-Balboa 2026.
+IMPUTED = (("acs", "RAC1P"), ("fire", "Priority"))
 
 
 @dataclass(frozen=True)
@@ -190,6 +194,45 @@ def kulynych() -> list[Row]:
     ]
 
 
+def guerra_balboa() -> list[Row]:
+    """Guerra-Balboa 2026, Example 5.5, section 7 and table 1."""
+    sigma, trials = dp_sgd_sigma(0.1, steps=100, m=10), 10**6
+    return [
+        Row(
+            "Example 5.5: noise multiplier of full-batch DP-SGD, m = 10, γ ≤ 0.1, T = 100",
+            "22",
+            f"{sigma:.2f}",
+            f"at the printed μ = √T/σ, one record against none; {2 * sigma:.1f} when one record "
+            "replaces another, which RAD is about",
+        ),
+        Row(
+            "figure 5: where LDP-Auditor stops, 10^6 trials",
+            "≈12.25",
+            f"{LdpAuditor().cap(trials, 0.99):.3f}",
+            f"its lower bound at 99 %; {LdpAuditor().cap(trials, 0.98):.3f} at 98 %. "
+            "[The audit](audit.md) has played values, and those of RAD, which goes on",
+        ),
+        Row(
+            "table 1: imputation, success rate (ReRo); advantage (RAD)",
+            "Census 0.81; 0, Texas 0.73; 0",
+            ", ".join(_imputed(dataset, target) for dataset, target in IMPUTED),
+            "another survey and another column; suite `rad-imputation` plays more",
+        ),
+    ]
+
+
+def _imputed(dataset: str, target: str) -> str:
+    from reconbench.benchmarks.game import AttackSpec, Game, Round, play
+    from reconbench.benchmarks.groups import one_thread
+    from reconbench.benchmarks.summary import summarise
+
+    game = Game(dataset, (target,), epsilon=10.0, advantage=2)
+    blind = AttackSpec("imputation", {"records": 2_000})
+    with one_thread():
+        (found,) = summarise([play(Round.of(game.at(rep)), blind) for rep in range(3)])
+    return f"{dataset.upper()} {target} {(found.success or 0) / game.n:.2f}; {found.rad:g}"
+
+
 def zipf_prior(s: float, values: int) -> float:
     """The largest probability of a Zipf distribution: 1/Σ k^−s, by Hurwitz zeta functions."""
     return 1 / float(zeta(s, 1) - zeta(s, values + 1))
@@ -252,6 +295,14 @@ def page() -> str:
             "",
             *head,
             *(row.markdown() for row in kulynych()),
+            "",
+            "## Guerra-Balboa et al. 2026, *Understanding Disclosure Risk in DP, …*",
+            "",
+            *head,
+            *(row.markdown() for row in guerra_balboa()),
+            "",
+            "Figures 1, 2, 4, 5 and 6 are the suites `rad-bounds`, `rad-laplace` and `rad-ldp`;",
+            "[Reconstruction advantage](rad.md) has what they show.",
             "",
             "## Errata",
             "",

@@ -17,11 +17,30 @@ from reconbench.bounds import (
     beta,
     zcdp_rho,
 )
+from reconbench.bounds.rad import (
+    GRR,
+    LaplaceNoise,
+    rad_approx_no_aux,
+    rad_finite,
+    rad_grr,
+    rad_laplace,
+    rad_oue,
+    rad_uniform,
+    rad_uniform_location,
+)
 
 
 def errata() -> list[str]:
     """Markdown lines."""
-    return [*_swanberg_42(), *_swanberg_32(), *_swanberg_35(), *_rare(), *_bernoulli(), *_zcdp()]
+    return [
+        *_swanberg_42(),
+        *_swanberg_32(),
+        *_swanberg_35(),
+        *_rare(),
+        *_bernoulli(),
+        *_zcdp(),
+        *_guerra_balboa(),
+    ]
 
 
 def _swanberg_42() -> list[str]:
@@ -127,3 +146,75 @@ def _zcdp() -> list[str]:
         "ρ = 1 and a value of prior 0.9. Guessing it is right with probability 0.9; the printed",
         f"bound is {inside:.4f}, the corrected one {float(ReRoZCDP().success(0.9, ZCDP(rho))):g}.",
     ]
+
+
+def _guerra_balboa() -> list[str]:
+    return [
+        "",
+        "### Guerra-Balboa 2026: six statements",
+        "",
+        "The derivations are in [Reconstruction advantage](rad.md), the corrected forms in",
+        "`reconbench.bounds.rad`.",
+        "",
+        "| statement | printed | holds | a case |",
+        "|---|---|---|---|",
+        f"| Proposition 5.2, second term | κ⁺ | κ⁻ | {_second_term()} |",
+        f"| Theorem 5.3, R | 2δ | δm, as in Eq. 11 | {_revealed()} |",
+        "| Example 4.4, aux = ∅ | (p − q)(1 − Σ π_θ) inf … | (p − q)(1 − Σ π_θ inf …) | "
+        f"{_grr()} |",
+        f"| Example 4.5 | π in any order | ascending | {_oue()} |",
+        f"| Eq. 5 | any η | a guess must be able to fail on every z | {_all_succeed()} |",
+        f"| Examples 4.7, 4.8 | any values | equal gaps; else an upper bound | {_uneven()} |",
+    ]
+
+
+def _second_term() -> str:
+    # ((1 − κ)(e^ε − 1) + δ)/e^ε at κ⁺, the largest chance of a blind guess
+    epsilon, prior = 5.0, np.array([0.9, 0.1])
+    printed = (1 - prior.max()) * -math.expm1(-epsilon)
+    return (
+        f"GRR, π = (0.9, 0.1), ε = 5: true {rad_grr(epsilon, prior):.4f}, printed {printed:.4f}, "
+        f"corrected {rad_approx_no_aux(epsilon, 0.0, 0.1, 0.9, 0.82):.4f}"
+    )
+
+
+def _revealed() -> str:
+    m, delta = 10, 0.05
+    # Publish the record with probability δ, nothing otherwise: RAD = δ (1 − 1/m).
+    channel = np.vstack([delta * np.eye(m), np.full((1, m), 1 - delta)])
+    # (m − 1)/m · R/(e^ε + m − 1) with R = e^ε − 1 + 2δ at ε = 0
+    printed = (m - 1) / m * 2 * delta / m
+    return (
+        f"reveal with probability δ = {delta}, m = {m}: true {rad_finite(channel, m):.3f}, printed "
+        f"{printed:.3f}, corrected {rad_uniform(0.0, m, delta):.3f}"
+    )
+
+
+def _grr() -> str:
+    return f"GRR, m = 2, ε = 1, uniform, η = 0: true {rad_grr(1.0, 2):.4f}, printed 0 as Σ π_θ = 1"
+
+
+def _oue() -> str:
+    prior, epsilon = np.array([0.7, 0.2, 0.1]), 1.0
+    q = 1 / (math.exp(epsilon) + 1)
+    p, m = 1 - q, prior.size
+    powers = p ** np.arange(m - 1, -1, -1)
+    before = np.cumsum(prior) - prior
+    total = powers @ (prior * (1 - prior)) - q * (powers @ (prior * before))
+    printed = (p - q) / (2 * p) * total
+    return (
+        f"π = (0.7, 0.2, 0.1), ε = 1: true {rad_oue(epsilon, prior):.4f}, printed in this order "
+        f"{printed:.4f}"
+    )
+
+
+def _all_succeed() -> str:
+    every = np.ones((2, 2), dtype=bool)
+    found = rad_finite(GRR(1.0, 2).matrix(), 2, success=every)
+    return f"η = the diameter, every guess succeeds: true {found:.4f}, TV (1 − κ) is positive"
+
+
+def _uneven() -> str:
+    values = np.array([0.0, 0.1, 1.0])
+    exact = rad_uniform_location(LaplaceNoise(1.0), values)
+    return f"values 0, 0.1, 1, ε = 1: true {exact:.4f}, printed {rad_laplace(1.0, 3):.4f}"

@@ -42,6 +42,10 @@ class Result:
     ``peak_memory_mib`` is the largest resident size of the process that played, up to the end of
     this attack. Rows of before these fields were there read as None, and without options of the
     mechanism.
+
+    ``advantage`` records were attacked in two worlds: ``rad_successes`` of them were reconstructed
+    when they took part, ``rad_replaced`` when others did in their place. No attack's advantage
+    exceeds ``rad_ceiling`` in expectation, by ``rad_theorem`` of Guerra-Balboa 2026.
     """
 
     dataset: str
@@ -83,6 +87,18 @@ class Result:
     peak_memory_mib: float | None = None
     attacker_prior: str = "same"
     mechanism_options: Mapping[str, Any] = field(default_factory=dict)
+    advantage: int = 0
+    rad_successes: int | None = None
+    rad_replaced: int | None = None
+    rad_ceiling: float | None = None
+    rad_theorem: str | None = None
+
+    @property
+    def rad(self) -> float | None:
+        """The reconstruction advantage measured in this repetition."""
+        if self.rad_successes is None or self.rad_replaced is None or not self.advantage:
+            return None
+        return (self.rad_successes - self.rad_replaced) / self.advantage
 
     @property
     def cell(self) -> tuple[object, ...]:
@@ -111,6 +127,7 @@ class Result:
             self.adversary,
             self.attacker_prior,
             self.seed,
+            self.advantage,
         )
 
     def with_ceilings(self, more: Mapping[str, Mapping[str, float]]) -> Result:

@@ -128,6 +128,9 @@ class Keys:
         # Without options keys are those of before there were any.
         if game.mechanism_options == options.NONE:
             del axes["mechanism_options"]
+        # Nor with the advantage left out.
+        if not game.advantage:
+            del axes["advantage"]
         axes["epsilon"] = repr(float(game.epsilon))
         axes["delta"] = repr(float(game.delta))
         axes["dataset"] = plugins.short(game.dataset)

@@ -49,6 +49,11 @@ class Summary:
     for all its attacks; None if the reference attack of the adversary did not play. ``outcomes``
     are the successes of the attack and of the prior's best guess, by finished repetition.
 
+    ``rad`` is the reconstruction advantage on ``advantage`` records of each table, with its 95 %
+    interval over repetitions, each a difference of both worlds; ``ceiling_rad`` is what
+    ``rad_theorem`` of Guerra-Balboa 2026 allows any attack in expectation. All None where the game
+    does not ask for it.
+
     The summary of a computation has no success: see ``computed``.
     """
 
@@ -85,6 +90,12 @@ class Summary:
     best_possible_converged: bool | None = None
     outcomes: Mapping[int, tuple[int, int]] = field(default_factory=dict)
     mechanism_options: Mapping[str, Any] = field(default_factory=dict)
+    advantage: int = 0
+    rad: float | None = None
+    rad_low: float | None = None
+    rad_high: float | None = None
+    ceiling_rad: float | None = None
+    rad_theorem: str | None = None
 
     @property
     def column(self) -> str:
@@ -156,7 +167,10 @@ def _summary(rows: list[Result], best: Optimum | None) -> Summary:
     done = [row for row in rows if row.status is Status.OK]
     scored = [row for row in done if row.successes is not None]
     counts = [float(row.successes or 0) for row in scored]
-    low, high = _interval(counts, first.n)
+    low, high = _interval(counts, 0.0, first.n)
+    gains = [row.rad for row in done if row.rad is not None]
+    rad_low, rad_high = _interval(gains, -1.0, 1.0)
+    limits = [row.rad_ceiling for row in done if row.rad_ceiling is not None]
     errors = [row.error for row in rows if row.error]
     return Summary(
         dataset=first.dataset,
@@ -192,16 +206,24 @@ def _summary(rows: list[Result], best: Optimum | None) -> Summary:
         best_possible_converged=best.converged if best else None,
         outcomes={row.rep: (row.successes or 0, row.baseline_successes) for row in scored},
         mechanism_options=first.mechanism_options,
+        advantage=first.advantage,
+        rad=fmean(gains) if gains else None,
+        rad_low=rad_low,
+        rad_high=rad_high,
+        ceiling_rad=fmean(limits) if limits else None,
+        rad_theorem=next((row.rad_theorem for row in done if row.rad_theorem), None),
     )
 
 
-def _interval(counts: Sequence[float], n: int) -> tuple[float | None, float | None]:
-    """95 % Student interval of the mean, kept within 0 to n; none from a single repetition."""
-    if len(counts) < 2:
+def _interval(
+    found: Sequence[float], least: float, most: float
+) -> tuple[float | None, float | None]:
+    """95 % Student interval of the mean, kept within what it can be; none from one repetition."""
+    if len(found) < 2:
         return None, None
-    half = float(stdtrit(len(counts) - 1, 0.975)) * stdev(counts) / sqrt(len(counts))
-    mean = fmean(counts)
-    return max(0.0, mean - half), min(float(n), mean + half)
+    half = float(stdtrit(len(found) - 1, 0.975)) * stdev(found) / sqrt(len(found))
+    mean = fmean(found)
+    return max(least, mean - half), min(float(most), mean + half)
 
 
 def _mean_ceilings(rows: Sequence[Result]) -> dict[str, dict[str, float]]:

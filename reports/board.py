@@ -90,6 +90,7 @@ _WHOLE = frozenset(
         "known",
         "n",
         "k",
+        "advantage",
         "rank",
         "seed",
         "repetitions",
@@ -119,6 +120,7 @@ class Direction(StrEnum):
 
 _DIRECTIONS: Sequence[tuple[str, Direction]] = (
     (r"success.*|best_possible|normalised_advantage|gap_closed", Direction.LEAKED),
+    (r"rad|rad_low|rad_high", Direction.LEAKED),
     (r"against_(prior|rap)", Direction.LEAKED),
     (r"baseline.*|paper_baseline", Direction.GUESSED),
     (r"(paper_)?ceiling_.*|tightest_.*", Direction.ALLOWED),

@@ -54,6 +54,23 @@ COMPUTED: Mapping[str, str] = {
     "fano": "Guo et al. 2023: the Rényi form of Fano's inequality",
     "approx": "(ε, δ)-DP alone, without the curve: its total variation",
     "pure": "Laplace queries whose ε are added up",
+    "rad-thm42": "Guerra-Balboa 2026, Theorem 4.2: whatever the attacker knows of the target",
+    "rad-thm43": "Guerra-Balboa 2026, Theorem 4.3: exact, for a target of whom nothing is known",
+    "rero": "Hayes et al. 2023: noise set by a success of 1 − f(baseline)",
+    "protect": "Swanberg et al. 2025, section 5.3: the largest ε within the advantage",
+    "scratch": "Riess 2026, Corollary IV.6 for its estimator: an image from its gradient alone",
+    "scratch-published": "the same, also where guessing 0 is within the error",
+    "identification": "one of a number of candidates, 1 − f(1/candidates): an attacker with a list",
+    "corridor": "Riess 2026: the error at which both attackers succeed equally often",
+    "zero-guess": "the error of guessing 0, which needs no release",
+    "ks": "p-value of the test that simulated errors follow their law (Kolmogorov-Smirnov)",
+    "ks-smaller": "p-value of the test that simulated errors are not smaller than their law",
+    "ratio": "mean simulated error over the predicted one",
+    **{
+        f"{kind}-{place}": f"{meaning} quantile of the error, {place} %"
+        for kind, meaning in (("seen", "simulated"), ("law", "predicted"))
+        for place in ("05", "25", "50", "75", "95")
+    },
     "pso": "singling out on the average table, from (ε, δ) alone",
     "pso-f-dp": "singling out on the average table, from the whole trade-off curve",
     "spso": "singling out with all other records known, from the whole trade-off curve",
@@ -85,9 +102,28 @@ _VALUES = {
 } | {
     f"value_{bound}": (
         f"computed rows: what the column metric says, for one target: the most that the bound "
-        f"allows of success or of advantage over the baseline, or how many queries ({meaning})"
+        f"allows of success or of advantage, how many queries, or the error of one ({meaning})"
     )
     for bound, meaning in COMPUTED.items()
+}
+
+_RAD: Mapping[str, str] = {
+    "advantage": (
+        "records of each table that were attacked in two worlds to measure rad, drawn at random; "
+        "0: rad was not measured"
+    ),
+    "rad": (
+        "reconstruction advantage, from −1 to 1 (Guerra-Balboa 2026, Definition 4.1): the success "
+        "rate on records that took part, less that of the same attack on them when others took "
+        "part in their place; mean over repetitions"
+    ),
+    "rad_low": "lower end of the 95 % interval of rad (Student's t over repetitions)",
+    "rad_high": "upper end of the 95 % interval of rad",
+    "ceiling_rad": "no attack has a larger advantage in expectation; mean over repetitions",
+    "rad_theorem": (
+        "where ceiling_rad is from: Theorem 4.3 of Guerra-Balboa 2026, from the channel of one "
+        "record, or Theorem 4.2, the total variation of the guarantee"
+    ),
 }
 
 COLUMNS: Mapping[str, str] = {
@@ -106,7 +142,7 @@ COLUMNS: Mapping[str, str] = {
     "guarantee": "the privacy guarantee of the release and its neighbouring relation",
     "metric": (
         "what counts as reconstructing a record; what the values of a computed row are: success, "
-        "advantage or queries"
+        "advantage, queries or error"
     ),
     "adversary": (
         "realistic: knows the known columns of every record; informed: attacks each record "
@@ -138,6 +174,7 @@ COLUMNS: Mapping[str, str] = {
         "False it is not to be trusted"
     ),
     **_CEILINGS,
+    **_RAD,
     **_VALUES,
     "above_ceiling": (
         "share of repetitions that passed the 95 % ceiling of Theorem 3.5: at most 0.05 in the "
@@ -160,17 +197,21 @@ TEXT = frozenset(
         "attack",
         "attack_options",
         "best_possible_converged",
+        "rad_theorem",
         "error",
     }
 )
 _COUNTS = ("success", "baseline", "ceiling_")
 _RECORDS = frozenset({"best_possible"})
+_SHARES = frozenset(_RAD)
 
 
 def present(summaries: Sequence[Summary]) -> list[str]:
-    """The documented columns, without those of ceilings and computed values that no row has."""
+    """The documented columns, without those of bounds and computed values that no row has."""
     found = {name for row in summaries for name in _bounds(row)}
-    optional = _CEILINGS.keys() | _VALUES.keys()
+    if any(row.advantage for row in summaries):
+        found |= _RAD.keys()
+    optional = _CEILINGS.keys() | _VALUES.keys() | _RAD.keys()
     odd = sorted(found - optional)
     if odd:
         raise ReportError(
@@ -210,7 +251,7 @@ def shown(name: str, value: Value) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
-        counted = name.startswith(_COUNTS) or name in _RECORDS
+        counted = name not in _SHARES and (name.startswith(_COUNTS) or name in _RECORDS)
         return f"{value:.1f}" if counted else f"{value:.3g}"
     return str(value)
 

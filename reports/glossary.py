@@ -20,6 +20,9 @@ GLOSSARY: Mapping[str, str] = {
     "average over runs. Lower: a stronger promise.",
     "ceiling of a single run": "At most this many records are reconstructed with the stated "
     "probability: at 95 %, at most 5 runs in 100 pass it. Lower: a stronger promise.",
+    "reconstruction advantage": "RAD: the success rate on records that took part, less that of the "
+    "same attack on them when others took part in their place. 0: nothing was learnt from taking "
+    "part, however often the guess is right. Higher: more leaked.",
     "share of the gap closed": "0: no better than the prior's guess. 1: all that the ceiling on "
     "the mean allows. Higher: a stronger attack, more leaked.",
     "interval": "95 % Student interval over repetitions: where the mean would lie with many more.",

@@ -30,6 +30,7 @@ def setting(row: Summary) -> tuple[Hashable, ...]:
         row.adversary,
         row.attacker_prior,
         row.seed,
+        row.advantage,
     )
 
 

@@ -156,7 +156,10 @@ class OUE(_Local):
     def rad(self, prior: ArrayLike | int, aux: ArrayLike | None = None) -> float:
         """Example 4.5 for any aux: the printed sum needs π in ascending order."""
         values = self._prior(prior)
-        above, mass = _larger(values, as_labels(aux, self.size))
+        return self.rad_sorted(values, *_larger(values, as_labels(aux, self.size)))
+
+    def rad_sorted(self, values: FloatArray, above: FloatArray, mass: FloatArray) -> float:
+        """``rad`` when r_i and L_i are known: they do not depend on ε."""
         q, p = self.others_on, 1 / (1 + self.odds)
         # A − B = B(S)(p − q)/(2pq) with B(S) the chance of S when every bit is on with q; i is in
         # S and the r_i larger ones are not with q p^r_i, and then 1 − π(S) has the mean
@@ -217,7 +220,9 @@ class SubsetSelection(_Local):
     def rad(self, prior: ArrayLike | int, aux: ArrayLike | None = None) -> float:
         """Example 4.6 for any prior and any aux."""
         values = self._prior(prior)
-        return self._scale * _subset_mean(values, as_labels(aux, self.size), self.subset)
+        return self._scale * _subset_mean(
+            values, *_larger(values, as_labels(aux, self.size)), self.subset
+        )
 
     def rad_given(self, prior: ArrayLike, conditional: ArrayLike) -> FloatArray:
         rows, values, mass = _descending(*self._given(prior, conditional))
@@ -277,9 +282,8 @@ def _alone(m: int, w: int) -> FloatArray:
     return w / m * np.concatenate([[1.0], np.cumprod(ratios)])
 
 
-def _subset_mean(prior: FloatArray, labels: np.ndarray, w: int) -> float:
+def _subset_mean(prior: FloatArray, above: FloatArray, mass: FloatArray, w: int) -> float:
     """E[(1 − π(S)) Σ_x max_{z ∈ S, a(z) = x} π_z] over uniform subsets S of ω values."""
-    above, mass = _larger(prior, labels)
     m = prior.size
     alone = _alone(m, w)[above.astype(np.int64)]
     # Each of the m − 1 − r_i others that may be in S is so with (ω − 1)/(m − 1 − r_i).
@@ -332,11 +336,13 @@ def epsilon_oue(gamma: float, prior: ArrayLike | int, aux: ArrayLike | None = No
     target, values = as_advantage(gamma), as_prior(prior)
     if target <= 0:
         return 0.0
-    if target >= rad_oue(LARGEST_EPSILON, values, aux):
-        return math.inf
+    larger = _larger(values, as_labels(aux, values.size))
 
     def gap(epsilon: float) -> float:
-        return rad_oue(epsilon, values, aux) - target
+        return OUE(epsilon, values.size).rad_sorted(values, *larger) - target
+
+    if gap(LARGEST_EPSILON) <= 0:
+        return math.inf
 
     return float(brentq(gap, 0.0, LARGEST_EPSILON, xtol=1e-13, rtol=1e-14))
 
@@ -351,11 +357,11 @@ def epsilon_ss(gamma: float, prior: ArrayLike | int, aux: ArrayLike | None = Non
     m = values.size
     if target <= 0:
         return 0.0
-    labels = as_labels(aux, m)
+    larger = _larger(values, as_labels(aux, m))
     for w in range(max(m // 2, 1), 0, -1):
         smallest = math.log(max(m / (w + 1) - 1, 1.0))
         largest = math.inf if w == 1 else math.log(m / w - 1)
-        found = _from_odds(target, m * _subset_mean(values, labels, w), w, m - w)
+        found = _from_odds(target, m * _subset_mean(values, *larger, w), w, m - w)
         if found <= largest:
             return max(found, smallest)
     return math.inf

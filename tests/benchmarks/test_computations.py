@@ -269,7 +269,7 @@ def test_what_is_missing_to_compose_is_told(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_summaries_and_columns_of_every_bound() -> None:
-    suites = ("swanberg-fig1", "kulynych-fig2", "kulynych-fig3", "kulynych-fig4", "kulynych-fig5")
+    suites = ("swanberg-fig1", *(f"kulynych-fig{i}" for i in range(2, 6)), "rad-bounds")
     rows = [row for suite in suites for row in values(suite)]
     summaries = summarise(rows)
     assert len(summaries) == len(rows)
@@ -286,4 +286,8 @@ def test_summaries_and_columns_of_every_bound() -> None:
     state = by_point["kulynych-fig4", "state"]
     assert float(state["value_rero-zcdp"]) == pytest.approx(0.73, abs=0.005)
     assert state["metric"] == "advantage" and state["value_baseline"] == "0.0"
-    assert BOUNDS.keys() | {"approx", "pure", "pso", "pso-f-dp", "spso"} == COMPUTED.keys()
+    others = {"approx", "pure", "pso", "pso-f-dp", "spso", "rad-thm42", "rad-thm43", "rero"}
+    others |= {"protect", "scratch", "scratch-published", "identification", "corridor"}
+    others |= {"zero-guess", "ks", "ks-smaller", "ratio"}
+    others |= {f"{kind}-{q}" for kind in ("seen", "law") for q in ("05", "25", "50", "75", "95")}
+    assert BOUNDS.keys() | others == COMPUTED.keys()

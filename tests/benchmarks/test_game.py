@@ -219,7 +219,7 @@ class Shy:
         ("Quits", "attack 'quits' failed: SystemExit: 3"),
         ("Hungry", "attack 'hungry' ran out of memory"),
         ("Nameless", "needs a class attribute `name`"),
-        ("Absent", "has no class 'Absent'"),
+        ("Absent", "has no class or function 'Absent'"),
     ],
 )
 def test_bad_plugins(tmp_path: Path, name: str, message: str) -> None:

@@ -33,7 +33,7 @@ def data():
 
 def test_without_options_the_configuration_is_hashed_as_before() -> None:
     axes = {each.name: getattr(SEX, each.name) for each in fields(Game)}
-    del axes["mechanism_options"]
+    del axes["mechanism_options"], axes["advantage"]
     axes |= {"epsilon": "1.0", "delta": "1e-05"}
     prior = plugins.prior("acs").sha256()
     text = json.dumps([axes, prior, SCHEMA_VERSION], sort_keys=True)

@@ -2,29 +2,61 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from reconbench.attacks import AttackError
-from reconbench.benchmarks.game import Adversary, AttackSpec, Game, GameError
-from reconbench.benchmarks.rad import RadEstimate, Worlds, estimate_rad
-from reconbench.datasets import Table
-from reconbench.datasets.shipped import acs
-
-MECHANISMS = (
-    "from reconbench.mechanisms.ldp import GRRReports\n"
-    "from reconbench.mechanisms.sums import LaplaceSum\n"
-    "from reconbench.attacks.optimal import Optimal\n"
+from reconbench.benchmarks.game import (
+    Adversary,
+    AttackSpec,
+    Game,
+    GameError,
+    Round,
+    play,
+    play_together,
 )
+from reconbench.benchmarks.rad import THEOREM_4_2, THEOREM_4_3, ceiling
+from reconbench.benchmarks.results import Result
+from reconbench.benchmarks.summary import Summary, summarise
+from reconbench.bounds.rad import LaplaceNoise, rad_grr, rad_location, success_within
+from reconbench.datasets import BayNet, Table
+from reconbench.datasets.shipped import acs
+from reconbench.datasets.synthetic import uniform as uniform_prior
+
+PLUGIN = """
+from reconbench.attacks.optimal import Optimal
+
+class Theirs(Optimal):
+    name = "theirs"
+
+class Breaks(Optimal):
+    name = "breaks"
+    calls = 0
+    def reconstruct(self, view, rng):
+        Breaks.calls += 1
+        if Breaks.calls > 1:
+            raise OSError("no luck")
+        return super().reconstruct(view, rng)
+"""
 
 
 @pytest.fixture
 def plugin(tmp_path: Path) -> Path:
-    path = tmp_path / "local.py"
-    path.write_text(MECHANISMS, encoding="utf-8")
+    path = tmp_path / "theirs.py"
+    path.write_text(PLUGIN, encoding="utf-8")
     return path
+
+
+def rows(game: Game, attack: AttackSpec, reps: int) -> list[Result]:
+    return [play(Round.of(game.at(rep)), attack) for rep in range(reps)]
+
+
+def measured(game: Game, attack: AttackSpec, reps: int) -> Summary:
+    (found,) = summarise(rows(game, attack, reps))
+    return found
 
 
 def exact_rad(epsilon: float, target: str) -> float:
@@ -47,65 +79,134 @@ def exact_rad(epsilon: float, target: str) -> float:
     return gap * total
 
 
-def test_optimal_attack_on_local_reports(plugin: Path) -> None:
+def test_optimal_attack_on_local_reports() -> None:
     """All records at once; 5 standard errors: a false alarm in a million."""
-    game = Game("acs", ("MAR",), 2.0, n=500, mechanism=f"{plugin}:GRRReports")
-    found = estimate_rad(game, AttackSpec(f"{plugin}:Optimal"), 8, records=500, group=500)
+    game = Game("acs", ("MAR",), 2.0, n=500, mechanism="grr", advantage=500)
+    found = measured(game, AttackSpec("optimal"), 8)
     exact = exact_rad(2.0, "MAR")
-    assert exact > 0.02
+    assert exact > 0.02 and found.rad is not None
     # Over 4,000 attacked records the difference of two proportions has an sd of at most 1/√4000.
     assert abs(found.rad - exact) <= 5 / np.sqrt(8 * 500)
-    low, high = found.interval()
-    assert low < found.rad < high < found.total_variation
+    assert found.rad_low is not None and found.rad_high is not None
+    assert -1 <= found.rad_low < found.rad < found.rad_high <= 1
+    assert found.rad_theorem == THEOREM_4_3
+    # the bound given the known columns of 4,000 records, against that of another sample
+    assert found.ceiling_rad == pytest.approx(exact, rel=0.05)
 
 
 def test_one_at_a_time_is_all_at_once_for_local_reports(plugin: Path) -> None:
-    game = Game("acs", ("SEX",), 3.0, n=40, mechanism=f"{plugin}:GRRReports")
-    attack = AttackSpec(f"{plugin}:Optimal")
-    single = estimate_rad(game, attack, 4, records=40, group=1)
-    together = estimate_rad(game, attack, 4, records=40, group=40)
-    assert [w.took_part for w in single.worlds] == [w.took_part for w in together.worlds]
-    assert abs(single.rad - together.rad) <= 5 / np.sqrt(4 * 40)
+    """A plugin is not believed to read each report by itself: its records go one by one."""
+    game = Game("acs", ("SEX",), 3.0, n=40, mechanism="grr", advantage=40)
+    ours = rows(game, AttackSpec("optimal"), 4)
+    theirs = rows(game, AttackSpec(f"{plugin}:Theirs"), 4)
+    assert [row.rad_successes for row in ours] == [row.successes for row in ours]
+    gap = np.mean([row.rad or 0 for row in ours]) - np.mean([row.rad or 0 for row in theirs])
+    assert abs(gap) <= 5 / np.sqrt(4 * 40)
 
 
-@pytest.mark.parametrize("attack", ["imputation", "prior", "random"])
-def test_attacks_that_ignore_the_release_have_none(attack: str) -> None:
-    game = Game("acs", ("MAR",), 10.0, n=30)
-    options = {"records": 500} if attack == "imputation" else {}
-    found = estimate_rad(game, AttackSpec(attack, options), 2, records=3)
-    assert found.rad == 0 and found.interval() == (0, 0)
-    assert attack == "random" or found.success > 0
+def test_it_is_off_by_default_and_changes_nothing_else() -> None:
+    """The table, the noise and the attack's stream are those of the same game without it."""
+    for attack, adversary in (("rap", Adversary.REALISTIC), ("informed", Adversary.INFORMED)):
+        game = Game("acs", ("SEX",), 3.0, n=8, adversary=adversary)
+        plain = play(Round.of(game), AttackSpec(attack))
+        both = play(Round.of(replace(game, advantage=2)), AttackSpec(attack))
+        assert plain.rad is None and plain.rad_ceiling is None and plain.advantage == 0
+        assert set(plain.differences(both)) == {
+            "advantage", "rad_successes", "rad_replaced", "rad_ceiling", "rad_theorem",
+        }  # fmt: skip
+        assert both.rad is not None and -1 <= both.rad <= 1
+        assert plain.cell != both.cell
+        assert Result.from_json(both.to_json()) == both
 
 
-def test_informed_adversary_stays_below_the_total_variation(plugin: Path) -> None:
-    """Theorem 4.2, on marginals and on a noisy sum; 40 records in each world, 5 deviations."""
-    ordinal = next(each.name for each in acs().domain if each.ordinal)
-    for mechanism, target, attack in (
-        ("gaussian-marginals", "MAR", "informed"),
-        (f"{plugin}:LaplaceSum", ordinal, f"{plugin}:Optimal"),
+def test_repetitions_played_together_have_the_same_advantage() -> None:
+    game = Game("acs", ("SEX",), 5.0, n=20, advantage=3)
+    rounds = [Round.of(game.at(rep)) for rep in range(2)]
+    for one, together in zip(
+        [play(each, AttackSpec("rap")) for each in rounds],
+        play_together(rounds, AttackSpec("rap")),
+        strict=True,
     ):
-        game = Game("acs", (target,), 5.0, n=20, adversary=Adversary.INFORMED, mechanism=mechanism)
-        found = estimate_rad(game, AttackSpec(attack), 5, records=8)
-        assert found.rad <= found.total_variation + 5 / np.sqrt(5 * 8)
-        assert found.success > 0
+        assert one.differences(together) == []
+
+
+@pytest.mark.parametrize("adversary", [Adversary.REALISTIC, Adversary.INFORMED])
+@pytest.mark.parametrize("attack", ["imputation", "prior", "random"])
+def test_attacks_that_ignore_the_release_have_none(attack: str, adversary: Adversary) -> None:
+    """Exactly 0: both worlds share the attack's own stream."""
+    game = Game("acs", ("MAR",), 10.0, n=30, adversary=adversary, advantage=3)
+    options = {"records": 500} if attack == "imputation" else {}
+    if attack == "imputation" and adversary is Adversary.INFORMED:
+        assert measured(game, AttackSpec(attack, options), 1).skipped == 1
+        return
+    found = measured(game, AttackSpec(attack, options), 2)
+    assert (found.rad, found.rad_low, found.rad_high) == (0, 0, 0)
+    assert attack == "random" or (found.success or 0) > 0
+    assert found.rad_theorem == THEOREM_4_2 and 0 < (found.ceiling_rad or 0) < 1
+
+
+@pytest.mark.slow
+def test_informed_adversary_on_a_noisy_sum() -> None:
+    """The optimal attack reaches Theorem 4.3, within 5 standard errors: a false alarm in 10^5.
+
+    Records of a table share its noise, so that a table is one trial.
+    """
+    game = Game(
+        "hours:extreme", ("hours",), 3.0, delta=0.0, n=4, mechanism="laplace-sum", metric="l1:40",
+        adversary=Adversary.INFORMED, advantage=4,
+    )  # fmt: skip
+    values = np.arange(101.0)
+    near = success_within(np.abs(np.subtract.outer(values, values)), 40)
+    prior = np.r_[0.5, np.zeros(99), 0.5]
+    exact = rad_location(LaplaceNoise(100 / 3), values, prior, success=near).high
+    # two values at equal odds: half the total variation, 1 − e^(−ε/2)
+    assert exact == pytest.approx((1 - np.exp(-1.5)) / 2, abs=1e-6)
+    played = rows(game, AttackSpec("optimal"), 80)
+    assert {row.rad_theorem for row in played} == {THEOREM_4_3}
+    assert played[0].rad_ceiling == pytest.approx(exact, abs=1e-3)
+    found = np.array([row.rad for row in played])
+    error = found.std(ddof=1) / np.sqrt(len(found))
+    assert abs(found.mean() - exact) <= 5 * error < exact
+    # the negative control: hardly any information, hardly any advantage
+    blurred = rows(replace(game, epsilon=0.01), AttackSpec("optimal"), 30)
+    noise = np.array([row.rad for row in blurred])
+    assert noise.mean() < exact - error and abs(noise.mean()) <= 5 * noise.std(ddof=1) / np.sqrt(30)
+
+
+def test_ceilings() -> None:
+    uniform = Round.of(Game("uniform:50", ("value",), 2.0, delta=0.0, n=5, mechanism="grr"))
+    found = ceiling(uniform)
+    assert found is not None and found.theorem == THEOREM_4_3
+    assert found.value == pytest.approx(rad_grr(2.0, 50), rel=1e-12)
+    # the data's prior counts, not what the attacker believes
+    wrong = replace(uniform, view=replace(uniform.view, prior=skewed(50)))
+    again = ceiling(wrong)
+    assert again is not None and again.value == pytest.approx(found.value, rel=1e-12)
+    marginals = Round.of(Game("acs", ("MAR",), 3.0, n=5))
+    black_box = ceiling(marginals)
+    assert black_box is not None and black_box.theorem == THEOREM_4_2
+    assert black_box.value == marginals.mechanism.guarantee.total_variation()
+    # known columns that say something of the summed one: the whole of Theorem 4.3 is not known
+    known = ceiling(Round.of(Game("acs", ("AGEP",), 3.0, delta=0.0, n=5, mechanism="laplace-sum")))
+    assert known is not None and known.theorem == THEOREM_4_2
+
+
+def skewed(size: int) -> BayNet:
+    net = uniform_prior(size)
+    chances = np.arange(1.0, size + 1)
+    return replace(net, cpts=(chances / chances.sum(), *net.cpts[1:]))
 
 
 def test_refusals(plugin: Path) -> None:
-    game = Game("acs", ("MAR",), 1.0, n=10)
-    attack = AttackSpec("prior")
-    with pytest.raises(GameError, match="reps must be at least 1"):
-        estimate_rad(game, attack, 0)
-    with pytest.raises(GameError, match="1 <= group <= records <= n = 10"):
-        estimate_rad(game, attack, 1, records=11)
-    informed = Game("acs", ("MAR",), 1.0, n=10, adversary=Adversary.INFORMED)
-    with pytest.raises(GameError, match="group must be 1 for the informed"):
-        estimate_rad(informed, attack, 1, records=4, group=2)
-    with pytest.raises(AttackError, match="no finite channel"):
-        estimate_rad(game, AttackSpec(f"{plugin}:Optimal"), 1)
+    for bad in (-1, 11):
+        with pytest.raises(GameError, match=f"between 0 .* and the 10 records, got {bad}"):
+            Game("acs", ("MAR",), 1.0, n=10, advantage=bad)
+    game = Game("acs", ("MAR",), 1.0, n=10, mechanism="grr", advantage=3)
+    with pytest.raises(AttackError, match="attack 'breaks' failed: OSError: no luck"):
+        play(Round.of(game), AttackSpec(f"{plugin}:Breaks"))
 
 
 def test_one_repetition_has_no_interval() -> None:
-    found = RadEstimate("x", (Worlds(10, 6, 2),), 0.5)
-    assert found.rad == pytest.approx(0.4) and found.interval() == (-1, 1)
-    with pytest.raises(GameError, match="confidence must be"):
-        found.interval(1.0)
+    game = Game("acs", ("MAR",), 1.0, n=10, advantage=3)
+    found = measured(game, AttackSpec("prior"), 1)
+    assert found.rad == 0 and found.rad_low is None and found.rad_high is None

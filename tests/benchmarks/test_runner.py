@@ -246,7 +246,9 @@ def test_bad_suites(tmp_path: Path, old: str, new: str, message: str) -> None:
 
 
 def test_unknown_suites(tmp_path: Path) -> None:
-    with pytest.raises(SuiteError, match=r"unknown suite 'nope'; available: .*quick, smoke"):
+    with pytest.raises(
+        SuiteError, match=r"unknown suite 'nope'; available: .*quick, rad-bounds, .*smoke"
+    ):
         find_suite("nope")
     with pytest.raises(SuiteError, match="cannot read suite"):
         find_suite(str(tmp_path / "none.toml"))

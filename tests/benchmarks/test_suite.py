@@ -40,10 +40,12 @@ def test_every_shipped_suite_has_its_name_and_something_to_do() -> None:
     papers = {f"swanberg-fig{i}" for i in (1, 4, 5, 6, 7)} | {
         f"kulynych-fig{i}" for i in range(2, 7)
     }
-    assert papers | {"swanberg", "kulynych", "k-sweep", "n-sweep", "adversary"} <= set(found)
+    papers |= {f"rad-{name}" for name in ("bounds", "imputation", "laplace", "ldp")}
+    assert papers | {"swanberg", "kulynych", "rad", "k-sweep", "n-sweep", "adversary"} <= set(found)
     for name, suite in found.items():
         assert suite.name == name and suite.description
-        assert bool(suite.units()) != bool(suite.points())
+        kinds = bool(suite.units()) + bool(suite.points())
+        assert kinds == (2 if name == "rad" else 1)
 
 
 def test_computations_and_games_go_together(tmp_path: Path) -> None:

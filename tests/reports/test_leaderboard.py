@@ -8,6 +8,7 @@ import json
 import math
 import re
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -26,7 +27,7 @@ from reconbench.reports import (
 from reconbench.reports.board import DERIVED, PRINTED
 from reconbench.reports.columns import MEANS, TAILS
 
-OPTIONAL = re.compile(r"(ceiling|value|paper)(_.*)?")
+OPTIONAL = re.compile(r"advantage|rad|rad_.*|(ceiling|value|paper)(_.*)?")
 
 
 def read(text: str) -> list[dict[str, str]]:
@@ -36,7 +37,9 @@ def read(text: str) -> list[dict[str, str]]:
 def test_the_header_is_the_documented_columns_in_order(summary: Summary) -> None:
     every = dict.fromkeys(TAILS, summary.ceilings["thm35"])
     every |= {bound: {"mean": 1.0} for bound in MEANS}
-    header = leaderboard_csv([replace(summary, ceilings=every)]).splitlines()[0].split(",")
+    header = (
+        leaderboard_csv([replace(summary, ceilings=every, advantage=1)]).splitlines()[0].split(",")
+    )
     assert header == [name for name in DICTIONARY if not name.startswith(("value_", "paper"))]
     assert list(DICTIONARY) == ["suite", *COLUMNS, *DERIVED, *PRINTED]
 
@@ -63,7 +66,7 @@ def test_every_kind_is_that_of_the_values(summary: Summary, bounded: Summary) ->
 
 
 def test_parquet_holds_the_same_table(bounded: Summary, failed: Summary) -> None:
-    pyarrow_parquet = pytest.importorskip("pyarrow.parquet")
+    pyarrow_parquet = import_module("pyarrow.parquet")
     rows = [bounded, failed, replace(bounded, epsilon=math.inf)]
     table = pyarrow_parquet.read_table(io.BytesIO(leaderboard_parquet(rows, "demo")))
     board = Board.of(rows, "demo")

@@ -286,7 +286,6 @@ def test_computed_rows_are_drawn_apart(summary: Summary) -> None:
 
 
 def test_the_shipped_drawings_and_script_are_what_their_makers_make() -> None:
-    pytest.importorskip("altair")
     from reconbench.reports import drawing
 
     remade = "make them anew: python -m reconbench.reports.drawing"

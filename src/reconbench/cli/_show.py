@@ -81,6 +81,18 @@ def game(rows: Sequence[Result]) -> None:
             for row in rows
         ],
     )
+    measured = [row for row in rows if row.rad is not None]
+    for attack in dict.fromkeys(row.attack for row in measured):
+        mine = [row for row in measured if row.attack == attack]
+        mean = sum(row.rad or 0.0 for row in mine) / len(mine)
+        ceiling = sum(row.rad_ceiling or 0.0 for row in mine) / len(mine)
+        Console().print(
+            Text(
+                f"{attack}: advantage {mean:.3f} over the same attack on {first.advantage} "
+                f"replaced records a table; at most {ceiling:.3f} ({mine[0].rad_theorem})"
+            ),
+            soft_wrap=True,
+        )
     for row in rows:
         if row.error:
             Console(stderr=True).print(Text(f"{row.attack}: {row.error}"))

@@ -142,6 +142,14 @@ def game(
     adversary: Annotated[
         str, typer.Option(help="`realistic`, or `informed`: knows all other records in full.")
     ] = "realistic",
+    advantage: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            help="Attack so many records of each table once more with the record replaced: "
+            "the reconstruction advantage.",
+        ),
+    ] = 0,
     reps: Annotated[int, typer.Option(min=1, help="Repetitions.")] = 5,
     seed: Seed = 0,
     jobs: Jobs = 1,
@@ -177,6 +185,7 @@ def game(
                 mechanism_options=written(_options(mechanism_option or [], "--mechanism-option")),
                 metric=metric,
                 adversary=Adversary.parse(adversary),
+                advantage=advantage,
                 seed=seed,
                 rep=rep,
             ),

@@ -152,6 +152,7 @@ def _described(plan: Estimate, jobs: int) -> dict[str, Any]:
                 "dataset": each.game.dataset,
                 "targets": list(each.game.targets),
                 "known": list(each.game.known),
+                "advantage": each.game.advantage,
                 "n": each.game.n,
                 "k": each.game.k,
                 "epsilon": _epsilon(each.game.epsilon),
