@@ -1,0 +1,324 @@
+"""Analytic gradient inversion: a record read off the noisy gradient of a linear first layer.
+
+Riess 2026, sections III and IV. Row j of the layer shows s_j X + noise, so a record is estimated by
+dividing by the scale; a table's record is one-hot, and the guess for a hidden column is the largest
+entry of its block. ``agia`` estimates the scales from the bias, ``agia-optimal`` knows them, and
+``agia-prior`` uses the prior and the known columns as well: no attack does better.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod, sqrt
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from reconbench.attacks._api import AttackError, AttackerView, BestPossible, Reconstruction
+from reconbench.attacks._unary import UnaryMap
+from reconbench.attacks.metrics import ExactMatch
+from reconbench.datasets import BayNet, Domain, Table
+from reconbench.mechanisms.gradients import GradientRelease, one_hot
+
+Floats = npt.NDArray[np.float64]
+Codes = npt.NDArray[np.int64]
+
+# Records times joint values that a posterior without a shared scale lists, each with a backward
+# pass, and joint values of all records of one batch.
+MOST_PASSES = 1 << 18
+MOST_JOINT = 1 << 16
+_BLOCK = 1 << 22
+
+
+def scaled_estimate(weights: Floats, scales: Floats) -> Floats:
+    """The unbiased estimate of least variance: Σ_j s_j W̃_j/Σ_j s_j², (records, N).
+
+    With equal scales it is the sample mean of W̃_j/s_j (Riess 2026, equation 14 and Corollary IV.3);
+    with unequal ones the sample mean has a larger variance, by Gauss and Markov. With the bias'
+    gradient in place of the scales it is the attack that estimates them: for one row the ratio
+    W̃ ⊘ b̃ (equation 13), which has no mean.
+    """
+    squares = np.einsum("ij,ij->i", scales, scales)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(np.einsum("ij,ijk->ik", scales, weights) / squares[:, None])
+
+
+def sample_mean(weights: Floats, scales: Floats) -> Floats:
+    """X̂_M = (1/M) Σ_j W̃_j/s_j (Riess 2026, equation 14), (records, N)."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray((weights / scales[:, :, None]).mean(axis=1))
+
+
+@dataclass(frozen=True, eq=False)
+class Own:
+    """What a view shows of each of its records: means over steps, and the sd of their noise.
+
+    In a batch these are sums over its records, unless all others are known and were taken off.
+    """
+
+    weights: Floats
+    biases: Floats | None
+    noise_sd: float
+
+    @classmethod
+    def of(cls, view: AttackerView, release: GradientRelease) -> Own:
+        weights = release.weights.mean(axis=0)
+        biases = None if release.biases is None else release.biases.mean(axis=0)
+        if view.others is None:
+            batch = np.arange(view.n) // release.step.batch
+            weights, biases = weights[batch], None if biases is None else biases[batch]
+        else:
+            x = one_hot(view.others.project(release.domain.names))
+            scales = release.step.network.backward(x).scales(release.step.clip)
+            weights = weights - np.einsum("ij,ik->jk", scales, x)
+            biases = None if biases is None else biases - scales.sum(axis=0)
+        return cls(weights, biases, release.noise_sd / sqrt(release.step.steps))
+
+    def sd(self, scale: float) -> float:
+        """The noise's sd, or so little of the scale that only the likeliest record counts."""
+        return max(self.noise_sd, 1e-4 * scale)
+
+
+def blocks(domain: Domain, columns: tuple[str, ...], vectors: Floats) -> list[Floats]:
+    """The parts of one-hot vectors that belong to some columns."""
+    ends = np.cumsum(domain.sizes)
+    places = domain.positions(columns)
+    return [vectors[..., ends[p] - domain.sizes[p] : ends[p]] for p in places]
+
+
+def _release(view: AttackerView, name: str) -> GradientRelease:
+    if not isinstance(view.release, GradientRelease):
+        raise AttackError(f"{name} needs the gradients of mechanism 'gradient'")
+    return view.release
+
+
+def _misfit(view: AttackerView, name: str) -> str | None:
+    """Why none of these attacks can play a view."""
+    if not isinstance(view.release, GradientRelease):
+        return f"{name} needs the gradients of mechanism 'gradient'"
+    if view.others is not None and view.release.weights.shape[1] > 1:
+        return (
+            f"{name} plays the informed adversary on one batch only, where others can be taken "
+            "off; set the mechanism's option batch to n, or play the realistic adversary"
+        )
+    return None
+
+
+def _largest(view: AttackerView, release: GradientRelease, estimate: Floats) -> Reconstruction:
+    parts = blocks(release.domain, view.targets, estimate)
+    return view.reconstruction(np.column_stack([part.argmax(axis=1) for part in parts]))
+
+
+class Agia:
+    """The ratio of both gradients: no scale is known. ``known_scales`` divides by it instead."""
+
+    name: ClassVar[str] = "agia"
+
+    def __init__(self, *, known_scales: bool = False) -> None:
+        self.known_scales = known_scales
+
+    def skip(self, view: AttackerView) -> str | None:
+        reason = _misfit(view, self.name)
+        if reason is not None:
+            return reason
+        release = _release(view, self.name)
+        if self.known_scales:
+            return _unknown_scale(release, self.name)
+        if release.biases is None:
+            return (
+                "agia reads the scale off the bias, and this network has none; set the "
+                "mechanism's option bias to true, or the attack's known_scales"
+            )
+        return None
+
+    def reconstruct(self, view: AttackerView, rng: np.random.Generator) -> Reconstruction:
+        reason = self.skip(view)
+        if reason is not None:
+            raise AttackError(reason)
+        release = _release(view, self.name)
+        own = Own.of(view, release)
+        if self.known_scales or own.biases is None:
+            scales = np.full(own.weights.shape[:2], release.scale)
+            return _largest(view, release, sample_mean(own.weights, scales))
+        return _largest(view, release, scaled_estimate(own.weights, own.biases))
+
+
+class AgiaOptimal:
+    """The unbiased estimate of least variance, with the scale that all records share."""
+
+    name: ClassVar[str] = "agia-optimal"
+
+    def skip(self, view: AttackerView) -> str | None:
+        reason = _misfit(view, self.name)
+        return reason or _unknown_scale(_release(view, self.name), self.name)
+
+    def reconstruct(self, view: AttackerView, rng: np.random.Generator) -> Reconstruction:
+        reason = self.skip(view)
+        if reason is not None:
+            raise AttackError(reason)
+        release = _release(view, self.name)
+        own = Own.of(view, release)
+        scales = np.full(own.weights.shape[:2], release.scale)
+        return _largest(view, release, scaled_estimate(own.weights, scales))
+
+
+def _unknown_scale(release: GradientRelease, name: str) -> str | None:
+    if release.scale is None:
+        return (
+            f"{name} needs known scales, and in this network they depend on the record; play "
+            "agia, or the mechanism's option network = optimal or idle"
+        )
+    return None
+
+
+class AgiaPrior:
+    """The likeliest hidden values given the gradients, the known columns and the prior.
+
+    One-hot records have one norm, so where the scale is shared the log-likelihood is linear in the
+    record: a term for each hidden cell. The posterior mode is then exact, by elimination in the
+    network (any other prior is listed). Without a shared scale, as in a deep network, every joint
+    value is listed with its own backward pass; in batches, the joint values of all their records.
+    """
+
+    name: ClassVar[str] = "agia-prior"
+
+    def skip(self, view: AttackerView) -> str | None:
+        reason = _misfit(view, self.name)
+        if reason is not None:
+            return reason
+        if not isinstance(view.metric, ExactMatch):
+            return f"{self.name} maximises exact matches, not {view.metric}"
+        release, values = _release(view, self.name), prod(view.target_domain.sizes)
+        if _shared_step(view, release):
+            if release.scale is None:
+                return f"{self.name} needs a shared scale in batches: network = optimal or idle"
+            if values**release.step.batch > MOST_JOINT:
+                return (
+                    f"{self.name} lists the {values:,}^{release.step.batch} joint values of a "
+                    f"batch, more than {MOST_JOINT:,}; use smaller batches or fewer targets"
+                )
+            return None
+        if release.scale is not None and isinstance(view.prior, BayNet):
+            found = UnaryMap(view.prior, view.known.domain.names, view.targets)
+            return None if found.feasible else f"{self.name}: exact inference is too large here"
+        if values * view.n > MOST_PASSES:
+            return (
+                f"{self.name} lists {view.n:,} records by {values:,} joint values, more than "
+                f"{MOST_PASSES:,}; hide fewer columns or attack fewer records"
+            )
+        return None
+
+    def reconstruct(self, view: AttackerView, rng: np.random.Generator) -> Reconstruction:
+        reason = self.skip(view)
+        if reason is not None:
+            raise AttackError(reason)
+        release = _release(view, self.name)
+        own = Own.of(view, release)
+        scale = release.scale
+        if scale is not None and _shared_step(view, release):
+            guess, chance = batch_modes(view, release, own, scale)
+        elif scale is not None and isinstance(view.prior, BayNet):
+            net = UnaryMap(view.prior, view.known.domain.names, view.targets)
+            guess, chance = net.solve(view.known, cell_evidence(view, release, own, scale))
+        else:
+            guess, chance = listed_modes(view, release, own)
+        best = BestPossible(float(chance.sum()))
+        return view.reconstruction(guess, chance, best_possible=best)
+
+
+def _shared_step(view: AttackerView, release: GradientRelease) -> bool:
+    """Whether records share steps with others that are not known."""
+    return view.others is None and min(view.n, release.step.batch) > 1
+
+
+def cell_evidence(
+    view: AttackerView, release: GradientRelease, own: Own, scale: float
+) -> list[Floats]:
+    """The log-likelihood of every value of every target, (n, size) each, up to a constant.
+
+    −‖W̃ − s x‖²/2τ² = ⟨s Σ_j W̃_j, x⟩/τ² + constant, for the noise sd τ of a mean over steps.
+    """
+    pulled = scale * own.weights.sum(axis=1) / own.sd(scale) ** 2
+    return blocks(release.domain, view.targets, pulled)
+
+
+def listed_modes(view: AttackerView, release: GradientRelease, own: Own) -> tuple[Codes, Floats]:
+    """The posterior mode with every joint value listed: P(u | known) N(gradients; s(x_u) x_u)."""
+    every = _every(view)
+    values = len(every)
+    likelihood = np.empty((view.n, values))
+    step = max(1, _BLOCK // (values * int(sum(release.domain.sizes)) * own.weights.shape[1]))
+    for start in range(0, view.n, step):
+        part = slice(start, start + step)
+        some = view.known.codes[part]
+        count = len(some)
+        known = Table(view.known.domain, np.repeat(some, values, axis=0))
+        hidden = Table(view.target_domain, np.tile(every, (count, 1)))
+        x = one_hot(known.join(hidden).project(release.domain.names))
+        scales = release.step.network.backward(x).scales(release.step.clip)
+        gaps = np.repeat(own.weights[part], values, axis=0) - scales[:, :, None] * x[:, None, :]
+        squares = np.einsum("ijk,ijk->i", gaps, gaps)
+        if own.biases is not None:
+            squares += ((np.repeat(own.biases[part], values, axis=0) - scales) ** 2).sum(axis=1)
+        likelihood[part] = -squares.reshape(count, values) / 2
+    prior = view.prior.conditional(view.known, view.targets).reshape(view.n, -1)
+    posterior = _normalised(_log(prior) + _sharpened(likelihood, own.noise_sd))
+    best = posterior.argmax(axis=1)
+    return every[best], posterior[np.arange(view.n), best]
+
+
+def _sharpened(squares: Floats, noise_sd: float) -> Floats:
+    """Half the squared gaps, negative, over the variance; without noise only the least counts."""
+    gaps: Floats = squares - squares.max(axis=1, keepdims=True)
+    if noise_sd > 0:
+        return gaps / noise_sd**2
+    return np.where(gaps < -1e-9, -np.inf, 0.0)
+
+
+def batch_modes(
+    view: AttackerView, release: GradientRelease, own: Own, scale: float
+) -> tuple[Codes, Floats]:
+    """The mode of each record's own posterior, the joint values of its batch listed.
+
+    ⟨s Σ_j W̃_j, Σ_b x_b⟩/τ² − s² M ‖Σ_b x_b‖²/2τ²: a term for each record, and one for each pair.
+    """
+    every = _every(view)
+    values, n, size = len(every), view.n, release.step.batch
+    alone = _log(view.prior.conditional(view.known, view.targets).reshape(n, -1))
+    for place, logs in enumerate(cell_evidence(view, release, own, scale)):
+        alone += logs[:, every[:, place]]
+    # ‖Σ x_b‖² counts the cells that two records share; those of known columns are a constant.
+    shared = (every[:, None, :] == every[None, :, :]).sum(axis=2)
+    shared = shared * (scale**2 * own.weights.shape[1] / own.sd(scale) ** 2)
+    guess, chance = np.empty((n, len(view.targets)), dtype=np.int64), np.empty(n)
+    for start in range(0, n, size):
+        count = min(size, n - start)
+        joint = np.zeros((values,) * count)
+        for a in range(count):
+            joint += np.expand_dims(alone[start + a], [b for b in range(count) if b != a])
+            for b in range(a):
+                joint -= np.expand_dims(shared, [c for c in range(count) if c not in (a, b)])
+        posterior = _normalised(joint.reshape(1, -1)).reshape(joint.shape)
+        for a in range(count):
+            marginal = posterior.sum(axis=tuple(b for b in range(count) if b != a))
+            guess[start + a], chance[start + a] = every[marginal.argmax()], marginal.max()
+    return guess, np.minimum(chance, 1.0)
+
+
+def _every(view: AttackerView) -> Codes:
+    """All joint values of the targets."""
+    domain = view.target_domain
+    return np.indices(domain.sizes).reshape(len(domain), -1).T
+
+
+def _log(chances: Floats) -> Floats:
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(chances))
+
+
+def _normalised(logs: Floats) -> Floats:
+    """Posteriors from their logarithms; where nothing is possible, all is equally likely."""
+    top = logs.max(axis=1, keepdims=True)
+    weights = np.exp(np.where(np.isneginf(top), 0.0, logs - np.where(np.isneginf(top), 0.0, top)))
+    return np.asarray(weights / weights.sum(axis=1, keepdims=True))
