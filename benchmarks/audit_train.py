@@ -42,7 +42,7 @@ ALGORITHMS: Mapping[str, tuple[bool, bool]] = {
 def algorithm(name: str, sigma: float, *, epochs: int = 200, hidden: int = 128) -> Sgd:
     """A1 to A4 of the paper; ``sigma`` is the noise on the weights, for A3 and A4."""
     if name not in ALGORITHMS:
-        raise AuditError(f"algorithm must be one of {', '.join(ALGORITHMS)}, got {name!r}")
+        raise AuditError(f"algorithm must be one of {', '.join(ALGORITHMS)}, dp-sgd, got {name!r}")
     fixed, noised = ALGORITHMS[name]
     if noised and not sigma > 0:
         raise AuditError(f"sigma must be > 0 for {name}, got {sigma:g}; A1 and A2 have no noise")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from reconbench.cli import _show, audit_mcmc
+from reconbench.cli import _show, audit_mcmc, audit_train
 
 if TYPE_CHECKING:
     import numpy as np
@@ -81,6 +81,7 @@ app = typer.Typer(help="Estimate epsilon from an attack's outcomes.", no_args_is
 counts = typer.Typer(help="Audit an attack of your own, from its counts.", no_args_is_help=True)
 app.add_typer(counts, name="counts")
 app.command("mcmc", help=audit_mcmc.HELP)(audit_mcmc.mcmc)
+app.command("train", help=audit_train.HELP)(audit_train.train)
 
 Claimed = Annotated[float | None, typer.Option("--epsilon", help="The claim; none, no verdict.")]
 Confidence = Annotated[float, typer.Option(help="Of each interval and verdict.")]

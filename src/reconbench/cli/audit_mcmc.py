@@ -89,7 +89,7 @@ def mcmc(
     rng = np.random.default_rng(seed)
     read = read_counts(counts)
     if out is not None:
-        _prepare(out)
+        prepare(out)
     found = estimate(
         read,
         delta,
@@ -103,11 +103,11 @@ def mcmc(
     priors = prior_sensitivity(found.run, settings, rng) if out is not None else []
     told = document(found, other_priors=priors, other_deltas=others)
     if out is not None:
-        _write(out, told, figures(found))
+        write_report(out, told, figures(found))
     if as_json:
         typer.echo(json.dumps(told))
     else:
-        _print(told)
+        show(told)
 
 
 def _prior(variance: float, strength: float | None, beta: str) -> Prior:
@@ -134,7 +134,7 @@ def _numbers(option: str, text: str) -> list[float]:
         raise ValueError(f"{option} must be numbers separated by commas, got {text!r}") from None
 
 
-def _prepare(out: Path) -> None:
+def prepare(out: Path) -> None:
     """What would keep the report from being written is said before the chains run."""
     from reconbench.reports.audit_mcmc import converter
 
@@ -145,7 +145,7 @@ def _prepare(out: Path) -> None:
         raise ValueError(f"cannot make the folder {out}: {error.strerror}") from None
 
 
-def _write(out: Path, told: dict[str, Any], drawn: dict[str, Any]) -> None:
+def write_report(out: Path, told: dict[str, Any], drawn: dict[str, Any]) -> None:
     from reconbench.datasets.files import write_atomic
     from reconbench.reports.audit_mcmc import audit_mcmc_html, audit_mcmc_markdown
 
@@ -154,7 +154,7 @@ def _write(out: Path, told: dict[str, Any], drawn: dict[str, Any]) -> None:
     write_atomic(out / JSON, json.dumps(told, indent=1) + "\n")
 
 
-def _print(told: dict[str, Any]) -> None:
+def show(told: dict[str, Any]) -> None:
     from reconbench.reports.audit_mcmc import sentences
 
     names = [name for name in ("epsilon", "strength", "tau", "rho") if name in told]
@@ -177,7 +177,3 @@ def _print(told: dict[str, Any]) -> None:
         typer.echo(sentence)
     for warning in told["warnings"]:
         typer.echo(f"warning: {warning}", err=True)
-
-
-def _cell(value: float | None, form: str) -> str:
-    return "" if value is None else f"{value:{form}}"

@@ -1,0 +1,150 @@
+"""`reconbench audit train`: train models, attack them, and estimate epsilon from the errors."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from reconbench.cli import audit_mcmc
+
+if TYPE_CHECKING:
+    from reconbench.benchmarks.audit_train import Population
+    from reconbench.bounds.audit.mcmc import Counts
+    from reconbench.mechanisms.training import Training
+
+HELP = """How private are models that a training algorithm publishes? Train, attack, estimate.
+
+For each of --bases challenge bases a fresh table and a fresh record are drawn, --challenges models
+are trained without the record and as many with it, and a membership attack (LiRA on the record's
+loss, at false-positive rate --level) tells them apart. From its errors follows the posterior of
+epsilon, as in `reconbench audit mcmc`; neighbours are tables with and without one record.
+
+\b
+A1  fixed initial weights               A3  fixed, noise of sd --sigma on the trained weights
+A2  random initial weights              A4  random, with that noise
+dp-sgd  clipped gradients with noise (multiplier --sigma), whose guarantee is known: it is shown
+
+The network has one hidden layer (--hidden 0: none) and predicts the column --label of --dataset
+from the others. Images in IDX files, the format of MNIST, take --images and --classes instead.
+
+\b
+Examples:
+  reconbench audit train --algorithm A4 --sigma 0.1 --bases 20 --challenges 100
+  reconbench audit train --algorithm A1 --label SCHL --size 199 --epochs 50 --out report
+  reconbench audit train --algorithm dp-sgd --sigma 1 --hidden 0 --json
+  reconbench audit train --algorithm A2 --images train-images-idx3-ubyte.gz \\
+    --classes train-labels-idx1-ubyte.gz
+"""
+
+COUNTS = "counts.csv"
+DP_SGD = "dp-sgd"
+
+
+def train(
+    algorithm: Annotated[str, typer.Option(help="A1, A2, A3, A4 or dp-sgd.")],
+    sigma: Annotated[float, typer.Option(help="Noise, for A3, A4 and dp-sgd.")] = 0.1,
+    dataset: Annotated[str, typer.Option(help="A prior to draw tables from.")] = "acs",
+    label: Annotated[str, typer.Option(help="The column to predict.")] = "MAR",
+    images: Annotated[Path | None, typer.Option(help="IDX file of images.")] = None,
+    classes: Annotated[Path | None, typer.Option(help="IDX file of their classes.")] = None,
+    bases: Annotated[int, typer.Option(help="Challenge bases.")] = 20,
+    challenges: Annotated[int, typer.Option(help="Models a base, without and with each.")] = 100,
+    size: Annotated[int, typer.Option(help="Records of a table without the record.")] = 999,
+    epochs: Annotated[int, typer.Option(help="Passes over the table.")] = 200,
+    hidden: Annotated[int, typer.Option(help="Hidden units; 0 is logistic regression.")] = 128,
+    level: Annotated[float, typer.Option(help="The attack's aim: 0.01, 0.02, … 0.99.")] = 0.1,
+    delta: Annotated[float, typer.Option(help="The delta of the guarantee.")] = 1e-2,
+    iterations: Annotated[int, typer.Option(help="Draws kept of each chain.")] = 10_000,
+    seed: Annotated[int, typer.Option(min=0, help="Of the random numbers.")] = 0,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Threads; default: all cores.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder for counts and report.")] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
+) -> None:
+    import numpy as np
+
+    from reconbench.benchmarks.audit_train import TrainingAudit, collect, counts_at
+    from reconbench.benchmarks.runner import available_cores
+    from reconbench.bounds.audit.mcmc import CorrelatedNormal, Settings, estimate
+    from reconbench.bounds.audit.mcmc.document import document, figures
+
+    audit = TrainingAudit(
+        _population(dataset, label, images, classes),
+        _training(algorithm, sigma, size, epochs, hidden),
+        bases,
+        challenges,
+        size,
+        seed,
+    )
+    settings = Settings(iterations=iterations)
+    if out is not None:
+        audit_mcmc.prepare(out)
+
+    def progress(done: int) -> None:
+        if not quiet:
+            typer.echo(f"{algorithm}: challenge base {done} of {bases} attacked", err=True)
+
+    counts = counts_at(collect(audit, jobs or available_cores(), progress), level)
+    found = estimate(
+        counts,
+        delta,
+        rng=np.random.default_rng(seed),
+        likelihood=CorrelatedNormal(),
+        settings=settings,
+    )
+    told = document(found)
+    if out is not None:
+        _write_counts(out / COUNTS, counts)
+        audit_mcmc.write_report(out, told, figures(found))
+    if as_json:
+        typer.echo(json.dumps({"algorithm": algorithm, "training": repr(audit.training), **told}))
+        return
+    audit_mcmc.show(told)
+    promised = getattr(audit.training, "guarantee", None)
+    if promised is not None:
+        typer.echo(f"promised: epsilon {promised.epsilon_at(delta):.3f} at delta {delta:g}")
+
+
+def _population(dataset: str, label: str, images: Path | None, classes: Path | None) -> Population:
+    from reconbench.benchmarks.audit_train import FromPrior, FromRecords
+    from reconbench.datasets.idx import read_images
+    from reconbench.mechanisms.training import Records
+
+    if (images is None) != (classes is None):
+        raise ValueError("--images and --classes go together; give both or neither")
+    if images is None or classes is None:
+        return FromPrior(dataset, label)
+    pixels, labels = read_images(images, classes)
+    return FromRecords(Records.of_vectors(pixels, labels, int(labels.max()) + 1))
+
+
+def _training(algorithm: str, sigma: float, size: int, epochs: int, hidden: int) -> Training:
+    from reconbench.benchmarks import audit_train
+    from reconbench.mechanisms.training import DpSgd, Network
+
+    if algorithm != DP_SGD:
+        return audit_train.algorithm(algorithm, sigma, epochs=epochs, hidden=hidden)
+    batch = min(100, size)
+    steps = max(epochs * size // batch, 1)
+    return DpSgd(size, sigma, Network(hidden), steps=steps, batch=batch)
+
+
+def _write_counts(path: Path, counts: Counts) -> None:
+    from reconbench.datasets.files import write_atomic
+
+    text = io.StringIO(newline="")
+    rows = csv.writer(text, lineterminator="\n")
+    rows.writerow(["X", "N0", "Y", "N1"])
+    columns = (
+        counts.false_positives,
+        counts.negatives,
+        counts.false_negatives,
+        counts.positives,
+    )
+    rows.writerows(zip(*(column.tolist() for column in columns), strict=True))
+    write_atomic(path, text.getvalue())
