@@ -3,7 +3,8 @@
 The parametric LiRA of Yildirim 2025, section 3: the loss of the record under shadow models, trained
 without and with it, is taken for normal; the likelihood-ratio test between the two normals decides,
 at a stated level. ``measure`` (Algorithm 4) trains shadow models anew for every challenge,
-``measure_fast`` (Algorithm 5) lets the challenges be each other's shadow models.
+``measure_fast`` (Algorithm 5) lets the challenges be each other's shadow models, and
+``measure_split`` (ours) keeps shadow models and challenges apart: decisions are independent.
 
 The paper prints R with the wrong sign, which keeps the test's size and loses its power: it must
 look at (ℓ − c)² with c = (μ₀/σ₀² − μ₁/σ₁²)/(1/σ₀² − 1/σ₁²), so R = −c. The quantile of its
@@ -178,6 +179,31 @@ def measure(
             found += [bool(decide(loss, out, in_, a, rng)[0]) != member for a in levels]
         wrong.append(found.tolist())
     return Counts(levels, tuple(wrong[0]), challenges, tuple(wrong[1]), challenges)
+
+
+def measure_split(
+    trainer: Trainer[Data],
+    without: Data,
+    with_record: Data,
+    record: Data,
+    *,
+    challenges: int,
+    shadows: int,
+    levels: tuple[float, ...],
+    rng: np.random.Generator,
+) -> Counts:
+    """One test, learnt from ``shadows`` models a hypothesis, on as many challenges as asked for.
+
+    Given the shadow models the test is fixed and the challenges are independent: false positives
+    and negatives are binomial with that very test's errors, which is what an audit is about. It
+    trains 2 · (challenges + shadows) models, with no more assumptions than Algorithm 4.
+    """
+    out = trainer.losses(without, record, shadows + challenges, rng)
+    in_ = trainer.losses(with_record, record, shadows + challenges, rng)
+    learnt = Normal.fitted(out[:shadows]), Normal.fitted(in_[:shadows])
+    positives = [int(decide(out[shadows:], *learnt, a, rng).sum()) for a in levels]
+    negatives = [int((~decide(in_[shadows:], *learnt, a, rng)).sum()) for a in levels]
+    return Counts(levels, tuple(positives), challenges, tuple(negatives), challenges)
 
 
 def measure_fast(

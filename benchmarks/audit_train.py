@@ -5,7 +5,7 @@ column; a challenge base is a table D and a record z, both fresh; models are tra
 D ∪ {z}, and a membership attack tells them apart as well as it can. Its errors, over many bases,
 are what the posterior of ε is estimated from (``bounds.audit.mcmc``).
 
-Cost: bases × 2 · challenges trainings; memory 2 · challenges models.
+Cost: bases × 2 · (challenges + shadows) trainings; memory as many models of one base.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Protocol
 
 import numpy as np
 
-from reconbench.attacks.membership import Counts, Together, measure_fast
+from reconbench.attacks.membership import Counts, Together, measure_fast, measure_split
 from reconbench.benchmarks import plugins
 from reconbench.benchmarks.seeds import stream
 from reconbench.bounds.audit import mcmc
@@ -104,19 +104,31 @@ class FromRecords:
 
 @dataclass(frozen=True)
 class TrainingAudit:
-    """Challenge bases of ``size`` records each, and ``challenges`` models a hypothesis."""
+    """Challenge bases of ``size`` records each, and ``challenges`` models a hypothesis.
+
+    The attack learns from ``shadows`` models a hypothesis; none: from the other challenges, as in
+    Algorithm 5 of the paper, which leaves its decisions correlated.
+    """
 
     population: Population
     training: Training
     bases: int = 20
     challenges: int = 100
+    shadows: int = 100
     size: int = 999
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name, least in (("bases", 1), ("challenges", 3), ("size", 2)):
+        for name, least in (("bases", 1), ("challenges", 3), ("shadows", 0), ("size", 2)):
             if getattr(self, name) < least:
                 raise AuditError(f"{name} must be at least {least}, got {getattr(self, name)}")
+        if self.shadows == 1:
+            raise AuditError("shadows must be 0 (the challenges themselves) or at least 2, got 1")
+
+    @property
+    def likelihood(self) -> mcmc.Likelihood:
+        """How the counts vary: binomially where challenges are not each other's shadows."""
+        return mcmc.IndependentBinomial() if self.shadows else mcmc.CorrelatedNormal()
 
     def errors(self, threads: int = 1) -> Iterator[Counts]:
         """The attack's errors at every level of ``LEVELS``, base by base."""
@@ -125,15 +137,22 @@ class TrainingAudit:
             axes = {"population": name, "size": self.size, "seed": self.seed, "base": base}
             everyone = self.population.draw(self.size + 1, stream("challenge base", axes))
             attacked = {**axes, "training": repr(self.training), "challenges": self.challenges}
-            yield measure_fast(
-                Together(self.training, threads),
-                everyone.take(range(self.size)),
-                everyone,
-                everyone.take([self.size]),
-                challenges=self.challenges,
-                levels=LEVELS,
-                rng=stream("membership challenges", attacked),
-            )
+            rng = stream("membership challenges", {**attacked, "shadows": self.shadows})
+            trainer = Together(self.training, threads)
+            bases = (everyone.take(range(self.size)), everyone, everyone.take([self.size]))
+            if self.shadows:
+                yield measure_split(
+                    trainer,
+                    *bases,
+                    challenges=self.challenges,
+                    shadows=self.shadows,
+                    levels=LEVELS,
+                    rng=rng,
+                )
+            else:
+                yield measure_fast(
+                    trainer, *bases, challenges=self.challenges, levels=LEVELS, rng=rng
+                )
 
 
 def counts_at(errors: Sequence[Counts], level: float) -> mcmc.Counts:

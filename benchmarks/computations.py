@@ -7,7 +7,8 @@ values are: the ``success`` against one target, the ``advantage`` at the worst b
 baseline, a number of ``queries``, or the ``error`` of one. A point's key is known before its values
 are: hashed from what the suite asks for and from the code that answers, so a stored point is not
 computed again. Those of the reconstruction advantage are in ``benchmarks.computations_rad``, those
-of gradient inversion in ``benchmarks.computations_gradients``.
+of gradient inversion in ``benchmarks.computations_gradients``, estimates of ε from attacks in
+``benchmarks.computations_mcmc``.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from reconbench.benchmarks.axes import Strict, Whole, listed
 from reconbench.benchmarks.computations_gradients import GradientCurve
+from reconbench.benchmarks.computations_mcmc import McmcCurve
 from reconbench.benchmarks.computations_rad import LocalAndNoise, QueryError
 from reconbench.benchmarks.points import ComputationError as ComputationError
 from reconbench.benchmarks.points import Point as Point
@@ -356,7 +358,8 @@ Curve = Annotated[
     | ProtectCurve
     | LocalAndNoise
     | QueryError
-    | GradientCurve,
+    | GradientCurve
+    | McmcCurve,
     Field(discriminator="compute"),
 ]
 

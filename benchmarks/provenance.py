@@ -45,12 +45,19 @@ POINTS = "reconbench.benchmarks.points"
 COMPUTATIONS = "reconbench.benchmarks.computations"
 # Kinds of computation that have another file.
 GRADIENTS = ("gradient-sigma", "gradient-risk", "gradient-corridor", "gradient-errors")
+ESTIMATES = ("mcmc-strength", "mcmc-counts", "mcmc-train")
 ELSEWHERE = {
     **dict.fromkeys(("rad", "rad-error"), "reconbench.benchmarks.computations_rad"),
     **dict.fromkeys(GRADIENTS, "reconbench.benchmarks.computations_gradients"),
+    **dict.fromkeys(ESTIMATES, "reconbench.benchmarks.computations_mcmc"),
 }
 # Kinds that play more than bounds, and what they play.
-SIMULATING = {"gradient-errors": "reconbench.benchmarks.gradients"}
+SIMULATING = {
+    "gradient-errors": "reconbench.benchmarks.gradients",
+    "mcmc-strength": "reconbench.bounds.audit.mcmc",
+    "mcmc-counts": "reconbench.bounds.audit.mcmc",
+    "mcmc-train": "reconbench.benchmarks.audit_train",
+}
 BOUNDS = "reconbench.bounds"
 COMPOSING = "queries"
 # The schema of rows, which has a version of its own.

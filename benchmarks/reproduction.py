@@ -1,4 +1,4 @@
-"""The numbers that three papers print, beside ours: writes docs/reproduction.md.
+"""The numbers that papers print, beside ours: writes docs/reproduction.md.
 
     python -m reconbench.benchmarks.reproduction > docs/reproduction.md
 
@@ -15,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 from scipy.optimize import brentq
 from scipy.special import zeta
 
@@ -36,7 +37,7 @@ from reconbench.bounds import (
     worst_advantage,
     zcdp_rho,
 )
-from reconbench.bounds.audit import LdpAuditor
+from reconbench.bounds.audit import LdpAuditor, mcmc
 from reconbench.bounds.composed import dp_sgd, dp_sgd_renyi
 from reconbench.bounds.rad import dp_sgd_sigma
 
@@ -221,6 +222,47 @@ def guerra_balboa() -> list[Row]:
     ]
 
 
+PERCENTILES = (0.05, 0.5, 0.95)
+# Section 4.1 of Yildirim 2025: errors of ten strong attacks in 1,000 challenges each.
+STRONG = (
+    (40, 250), (50, 200), (60, 150), (100, 100), (100, 120),
+    (110, 100), (120, 100), (200, 80), (200, 70), (200, 60),
+)  # fmt: skip
+
+
+def yildirim() -> list[Row]:
+    """Yildirim 2025, section 4.1, by integration over (ε, s); prior of variance 10."""
+    strong = mcmc.Counts.of([(x, 1_000, y, 1_000) for x, y in STRONG])
+    one = mcmc.Counts.of([(200, 500, 200, 500)])
+    rows = []
+    for delta in (0.01, 0.0):
+        found = mcmc.grid_posterior(strong, delta, cells=200, strength_cells=100)
+        epsilon, s = found.epsilon_quantile(PERCENTILES), found.strength_quantile(PERCENTILES)
+        rows.append(
+            Row(
+                f"section 4.1, ten strong attacks, δ = {delta:g}: 90 % intervals of ε and s",
+                "figure 3",
+                f"ε {_interval(epsilon)}; s {_interval(s)}",
+                "N(0, 10) taken as a variance of 10; the figure prints no numbers",
+            )
+        )
+    for strength in (0.5, 0.9, 0.99):
+        prior = mcmc.Prior(strength=mcmc.FixedStrength(strength))
+        found = mcmc.grid_posterior(one, 0.01, prior)
+        rows.append(
+            Row(
+                f"one attack, X = Y = 0.4 N, N = 500, s = {strength:g}: 90 % interval of ε",
+                "figure 2",
+                _interval(found.epsilon_quantile(PERCENTILES)),
+            )
+        )
+    return rows
+
+
+def _interval(found: npt.NDArray[np.float64]) -> str:
+    return f"[{found[0]:.2f}, {found[2]:.2f}], median {found[1]:.2f}"
+
+
 def _imputed(dataset: str, target: str) -> str:
     from reconbench.benchmarks.game import AttackSpec, Game, Round, play
     from reconbench.benchmarks.groups import one_thread
@@ -303,6 +345,19 @@ def page() -> str:
             "",
             "Figures 1, 2, 4, 5 and 6 are the suites `rad-bounds`, `rad-laplace` and `rad-ldp`;",
             "[Reconstruction advantage](rad.md) has what they show.",
+            "",
+            "## Yıldırım et al. 2025, *MCMC for Bayesian Estimation of DP from MIAs*",
+            "",
+            *head,
+            *(row.markdown() for row in yildirim()),
+            "",
+            "Figures 2 to 5 and the pattern of table 1 are the suite `mcmc`; [ε from membership",
+            "attacks](mcmc.md) has what it shows.",
+            "",
+            "## Riess et al. 2026, *From Mean to Extreme*",
+            "",
+            "Figures 1, 3, 4 and 5 are the suite `riess`; [Records from gradients](gradients.md)",
+            "has the corrected statements, the risk corridor and what it shows.",
             "",
             "## Errata",
             "",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from scipy.stats import ncx2
 
 from reconbench.bounds import (
     ZCDP,
@@ -40,6 +41,7 @@ def errata() -> list[str]:
         *_bernoulli(),
         *_zcdp(),
         *_guerra_balboa(),
+        *_lira(),
     ]
 
 
@@ -218,3 +220,26 @@ def _uneven() -> str:
     values = np.array([0.0, 0.1, 1.0])
     exact = rad_uniform_location(LaplaceNoise(1.0), values)
     return f"values 0, 0.1, 1, ε = 1: true {exact:.4f}, printed {rad_laplace(1.0, 3):.4f}"
+
+
+def _lira() -> list[str]:
+    """Losses N(2, 1) without the record and N(3, ¼) with it, at a level of 10 %."""
+    mean0, sd0, mean1, sd1, level = 2.0, 1.0, 3.0, 0.5, 0.1
+    centre = (mean0 / sd0**2 - mean1 / sd1**2) / (1 / sd0**2 - 1 / sd1**2)
+
+    def power(r: float) -> float:
+        """P[(ℓ + r)² ≤ q] with the record, q its quantile without."""
+        q = ncx2.ppf(level, 1, (mean0 + r) ** 2 / sd0**2) * sd0**2
+        return float(ncx2.cdf(q / sd1**2, 1, (mean1 + r) ** 2 / sd1**2))
+
+    return [
+        "",
+        "### Yıldırım 2025, Algorithm 3: the sign of R",
+        "",
+        "Holds: R = −(μ₀/σ₀² − μ₁/σ₁²)/(1/σ₀² − 1/σ₁²). The likelihood ratio of two normals falls",
+        "with (ℓ − c)², c the fraction; (ℓ + R)² with R = +c looks on the other side of zero. The",
+        "test keeps its size, as its quantile is taken at the same place, and loses its power.",
+        "Losses N(2, 1) without the record and N(3, ¼) with it, at α = 0.1: power",
+        f"{power(centre):.4f} as printed,",
+        f"{power(-centre):.4f} with the sign turned.",
+    ]

@@ -71,6 +71,11 @@ COMPUTED: Mapping[str, str] = {
         for kind, meaning in (("seen", "simulated"), ("law", "predicted"))
         for place in ("05", "25", "50", "75", "95")
     },
+    "epsilon-low": "Yildirim 2025: lower end of the 90 % interval of ε, from attacks' errors",
+    "epsilon-median": "Yildirim 2025: posterior median of ε",
+    "epsilon-high": "Yildirim 2025: upper end of the 90 % interval of ε",
+    "strength-median": "Yildirim 2025: posterior median of the attacks' strength, 0 to 1",
+    "clopper-pearson": "the largest lower bound on ε that the errors prove at 90 %",
     "pso": "singling out on the average table, from (ε, δ) alone",
     "pso-f-dp": "singling out on the average table, from the whole trade-off curve",
     "spso": "singling out with all other records known, from the whole trade-off curve",

@@ -15,6 +15,7 @@ from reconbench.attacks.membership import (
     decide,
     measure,
     measure_fast,
+    measure_split,
 )
 
 TRIALS = 40_000
@@ -124,11 +125,27 @@ def test_both_measurements_find_the_errors_of_the_optimal_test() -> None:
     levels = (0.1, 0.3)
     fast = measure_fast(trainer, data, both, record, challenges=4_000, levels=levels, rng=rng)
     slow = measure(trainer, data, both, record, challenges=300, shadows=200, levels=levels, rng=rng)
-    for found, allowed in ((fast, 0.03), (slow, 0.09)):
+    split = measure_split(
+        trainer, data, both, record, challenges=4_000, shadows=4_000, levels=levels, rng=rng
+    )
+    for found, allowed in ((fast, 0.03), (slow, 0.09), (split, 0.04)):
         for place, level in enumerate(levels):
             missed = norm.cdf(norm.isf(level) - 2.0)
             assert found.false_positives[place] / found.out == pytest.approx(level, abs=allowed)
             assert found.false_negatives[place] / found.in_ == pytest.approx(missed, abs=allowed)
+
+
+def test_decisions_of_a_learnt_test_are_binomial_and_those_of_cross_feeding_are_not() -> None:
+    """The spread of error counts over repetitions, against that of the binomial."""
+    rng = np.random.default_rng(10)
+    out, in_ = rng.normal(0, 1, (2_000, 40)), rng.normal(1, 1, (2_000, 40))
+    learnt = Normal(np.array(0.1), np.array(1.1)), Normal(np.array(0.9), np.array(0.9))
+    fixed = [int(decide(each, *learnt, 0.1, rng).sum()) for each in out]
+    rate = float(np.mean(fixed)) / 40
+    assert np.var(fixed) == pytest.approx(40 * rate * (1 - rate), rel=0.15)
+    fed = [cross_fed(a, b, (0.1,), rng).false_positives[0] for a, b in zip(out, in_, strict=True)]
+    rate = float(np.mean(fed)) / 40
+    assert np.var(fed) != pytest.approx(40 * rate * (1 - rate), rel=0.3)
 
 
 def test_without_a_trace_the_attack_is_at_chance() -> None:

@@ -288,6 +288,7 @@ def test_summaries_and_columns_of_every_bound() -> None:
     assert state["metric"] == "advantage" and state["value_baseline"] == "0.0"
     others = {"approx", "pure", "pso", "pso-f-dp", "spso", "rad-thm42", "rad-thm43", "rero"}
     others |= {"protect", "scratch", "scratch-published", "identification", "corridor"}
-    others |= {"zero-guess", "ks", "ks-smaller", "ratio"}
+    others |= {f"epsilon-{each}" for each in ("low", "median", "high")}
+    others |= {"strength-median", "clopper-pearson", "zero-guess", "ks", "ks-smaller", "ratio"}
     others |= {f"{kind}-{q}" for kind in ("seen", "law") for q in ("05", "25", "50", "75", "95")}
     assert BOUNDS.keys() | others == COMPUTED.keys()

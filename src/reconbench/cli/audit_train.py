@@ -21,8 +21,10 @@ HELP = """How private are models that a training algorithm publishes? Train, att
 
 For each of --bases challenge bases a fresh table and a fresh record are drawn, --challenges models
 are trained without the record and as many with it, and a membership attack (LiRA on the record's
-loss, at false-positive rate --level) tells them apart. From its errors follows the posterior of
-epsilon, as in `reconbench audit mcmc`; neighbours are tables with and without one record.
+loss, at false-positive rate --level, learnt from --shadows further models of each kind) tells them
+apart. From its errors follows the posterior of epsilon, as in `reconbench audit mcmc`; neighbours
+are tables with and without one record. --shadows 0 lets challenges be each other's shadow models,
+as the paper does: half the work, but correlated decisions, whose chains mix badly.
 
 \b
 A1  fixed initial weights               A3  fixed, noise of sd --sigma on the trained weights
@@ -54,6 +56,7 @@ def train(
     classes: Annotated[Path | None, typer.Option(help="IDX file of their classes.")] = None,
     bases: Annotated[int, typer.Option(help="Challenge bases.")] = 20,
     challenges: Annotated[int, typer.Option(help="Models a base, without and with each.")] = 100,
+    shadows: Annotated[int, typer.Option(help="Shadow models, as many; 0: the challenges.")] = 100,
     size: Annotated[int, typer.Option(help="Records of a table without the record.")] = 999,
     epochs: Annotated[int, typer.Option(help="Passes over the table.")] = 200,
     hidden: Annotated[int, typer.Option(help="Hidden units; 0 is logistic regression.")] = 128,
@@ -70,7 +73,7 @@ def train(
 
     from reconbench.benchmarks.audit_train import TrainingAudit, collect, counts_at
     from reconbench.benchmarks.runner import available_cores
-    from reconbench.bounds.audit.mcmc import CorrelatedNormal, Settings, estimate
+    from reconbench.bounds.audit.mcmc import Settings, estimate
     from reconbench.bounds.audit.mcmc.document import document, figures
 
     audit = TrainingAudit(
@@ -78,6 +81,7 @@ def train(
         _training(algorithm, sigma, size, epochs, hidden),
         bases,
         challenges,
+        shadows,
         size,
         seed,
     )
@@ -94,7 +98,7 @@ def train(
         counts,
         delta,
         rng=np.random.default_rng(seed),
-        likelihood=CorrelatedNormal(),
+        likelihood=audit.likelihood,
         settings=settings,
     )
     told = document(found)

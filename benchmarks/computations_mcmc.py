@@ -1,0 +1,181 @@
+"""Computations of Yildirim 2025: the posterior of ε from counts, given, drawn or from attacks.
+
+Figure 2 (one attack, its strength fixed), figure 3 (several attacks, artificial counts), figures 4
+and 5 with table 1 (attacks on trained models). Nothing is promised here, so ε stands at ∞ and the
+values are the answer: the 90 % interval of ε, its median, that of the strength, and the largest
+lower bound of Clopper and Pearson at 90 %.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from math import inf
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field
+
+from reconbench.benchmarks.axes import Strict, Whole, listed
+from reconbench.benchmarks.points import Point, Promise, Share, Shares
+from reconbench.benchmarks.seeds import stream
+from reconbench.bounds import ApproxDP, Relation
+
+LOW, MEDIAN, HIGH = "epsilon-low", "epsilon-median", "epsilon-high"
+STRENGTH, PROVED = "strength-median", "clopper-pearson"
+
+Delta = Annotated[float, Field(ge=0, lt=1, strict=True)]
+Wholes = Annotated[list[Whole], BeforeValidator(listed), Field(min_length=1)]
+Sigmas = Annotated[
+    list[Annotated[float, Field(ge=0, strict=True)]], BeforeValidator(listed), Field(min_length=1)
+]
+CountsRow = Annotated[list[Annotated[int, Field(ge=0, strict=True)]], Field(min_length=2)]
+
+
+class _Estimated(Strict):
+    """What the computations share: δ, and the variance of the half-normal prior of ε."""
+
+    delta: Delta = 0.01
+    prior_variance: Annotated[float, Field(gt=0, strict=True)] = 10.0
+    seed: int = 0
+
+    def _point(
+        self, suite: str, kind: str, mechanism: str, label: str, asked: dict[str, Any], values: Any
+    ) -> Point:
+        nothing = ApproxDP(inf, self.delta, Relation.ADD_REMOVE)
+        common = {"delta": self.delta, "prior_variance": self.prior_variance, "seed": self.seed}
+        return Point(
+            suite=suite,
+            kind=kind,
+            mechanism=mechanism,
+            promise=Promise("none", inf, self.delta, nothing, common),
+            label=label,
+            metric="epsilon",
+            baseline=0.0,
+            asked=asked,
+            values=values,
+        )
+
+    def _sampled(self, counts: Any, likelihood: Any, asked: dict[str, Any]) -> dict[str, float]:
+        from reconbench.bounds.audit import mcmc
+
+        found = mcmc.estimate(
+            counts,
+            self.delta,
+            rng=stream("posterior of epsilon", {**asked, "seed": self.seed}),
+            prior=mcmc.Prior(self.prior_variance),
+            likelihood=likelihood,
+        )
+        return {
+            LOW: found.epsilon.lower,
+            MEDIAN: found.epsilon.median,
+            HIGH: found.epsilon.upper,
+            STRENGTH: found.strength.median,
+            PROVED: mcmc.best_lower_bound(counts, self.delta).lower,
+        }
+
+
+class McmcStrength(_Estimated):
+    """One attack with equal error rates, its strength fixed: figure 2, by integration."""
+
+    compute: Literal["mcmc-strength"]
+    strength: Shares
+    challenges: Wholes
+    error: Share = 0.4
+
+    def points(self, suite: str) -> Iterator[Point]:
+        for count in self.challenges:
+            for strength in self.strength:
+                asked = {"challenges": count, "strength": strength, "error": self.error}
+                label = f"{count} challenges, strength {strength:g}"
+                values = partial(self._values, count, strength)
+                yield self._point(suite, self.compute, "counts", label, asked, values)
+
+    def _values(self, challenges: int, strength: float) -> dict[str, float]:
+        from reconbench.bounds.audit import mcmc
+
+        wrong = round(self.error * challenges)
+        counts = mcmc.Counts.of([(wrong, challenges, wrong, challenges)])
+        prior = mcmc.Prior(self.prior_variance, mcmc.FixedStrength(strength))
+        found = mcmc.grid_posterior(counts, self.delta, prior)
+        low, median, high = (float(each) for each in found.epsilon_quantile([0.05, 0.5, 0.95]))
+        proved = mcmc.best_lower_bound(counts, self.delta).lower
+        return {LOW: low, MEDIAN: median, HIGH: high, STRENGTH: strength, PROVED: proved}
+
+
+class McmcCounts(_Estimated):
+    """Several attacks with given counts out of ``challenges`` each: figure 3."""
+
+    compute: Literal["mcmc-counts"]
+    scenario: Annotated[str, Field(min_length=1)]
+    false_positives: CountsRow
+    false_negatives: CountsRow
+    challenges: Whole
+
+    def points(self, suite: str) -> Iterator[Point]:
+        asked = {
+            "false_positives": self.false_positives,
+            "false_negatives": self.false_negatives,
+            "challenges": self.challenges,
+        }
+        values = partial(self._values, asked)
+        yield self._point(suite, self.compute, "counts", self.scenario, asked, values)
+
+    def _values(self, asked: dict[str, Any]) -> dict[str, float]:
+        from reconbench.bounds.audit import mcmc
+
+        rows: Sequence[Sequence[int]] = [
+            (x, self.challenges, y, self.challenges)
+            for x, y in zip(self.false_positives, self.false_negatives, strict=True)
+        ]
+        return self._sampled(mcmc.Counts.of(rows), mcmc.IndependentBinomial(), asked)
+
+
+class McmcTrain(_Estimated):
+    """Attacks on trained models: figures 4 and 5 and table 1, for each algorithm and noise."""
+
+    compute: Literal["mcmc-train"]
+    algorithm: Annotated[list[str], BeforeValidator(listed), Field(min_length=1)]
+    sigma: Sigmas = [0.0]  # noqa: RUF012
+    dataset: str = "acs"
+    label: str = "MAR"
+    bases: Whole = 20
+    challenges: Whole = 100
+    shadows: Annotated[int, Field(ge=0, strict=True)] = 100
+    size: Whole = 99
+    epochs: Whole = 40
+    hidden: Annotated[int, Field(ge=0, strict=True)] = 16
+    batch: Whole = 20
+    rate: Annotated[float, Field(gt=0, strict=True)] = 0.01
+    level: Share = 0.1
+
+    def points(self, suite: str) -> Iterator[Point]:
+        common = self.model_dump(
+            mode="json", exclude={"compute", "algorithm", "sigma", "delta", "prior_variance"}
+        )
+        for algorithm in self.algorithm:
+            for sigma in self.sigma:
+                asked = {**common, "algorithm": algorithm, "sigma": sigma}
+                label = f"{algorithm}, sigma {sigma:g}" if sigma else algorithm
+                values = partial(self._values, algorithm, sigma, asked)
+                yield self._point(suite, self.compute, "training", label, asked, values)
+
+    def _values(self, algorithm: str, sigma: float, asked: dict[str, Any]) -> dict[str, float]:
+        from reconbench.benchmarks import audit_train
+        from reconbench.benchmarks.runner import available_cores
+
+        training = audit_train.algorithm(algorithm, sigma, epochs=self.epochs, hidden=self.hidden)
+        audit = audit_train.TrainingAudit(
+            audit_train.FromPrior(self.dataset, self.label),
+            replace(training, batch=self.batch, rate=self.rate),
+            self.bases,
+            self.challenges,
+            self.shadows,
+            self.size,
+            self.seed,
+        )
+        counts = audit_train.counts_at(audit_train.collect(audit, available_cores()), self.level)
+        return self._sampled(counts, audit.likelihood, asked)
+
+
+McmcCurve = McmcStrength | McmcCounts | McmcTrain
