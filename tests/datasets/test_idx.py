@@ -40,8 +40,9 @@ def test_images_and_labels(tmp_path: Path, pack: Callable[[bytes], bytes]) -> No
         (idx(np.zeros(4))[:-1], "cut off or too long"),
         (idx(np.zeros(4)) + b"x", "cut off or too long"),
         (bytes([0, 0, 8, 1, 255, 255, 255, 255]), "says it holds 4,294,967,295 values"),
-        (gzip.compress(idx(np.zeros(400)))[:20], "cannot read"),
+        (gzip.compress(idx(np.zeros(400)), mtime=0)[:20], "cannot read"),
     ],
+    ids=["empty", "other", "axes", "short", "long", "huge", "broken"],
 )
 def test_other_files_are_refused(tmp_path: Path, content: bytes, said: str) -> None:
     (tmp_path / "file").write_bytes(content)
