@@ -6,13 +6,16 @@ reconstruction from scratch, and simulated errors beside their law.
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Iterator
-from functools import partial
-from typing import Annotated, Any, Literal
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
-from pydantic import BeforeValidator, Field
+import numpy.typing as npt
+from pydantic import BeforeValidator, Field, model_validator
 
 from reconbench.benchmarks.axes import Strict, Whole, listed
 from reconbench.benchmarks.gradients import Errors, Scales, images, simulate
@@ -28,6 +31,7 @@ from reconbench.bounds.gradients import (
     scratch_sigma,
     zero_guess_error,
 )
+from reconbench.datasets.vectors import read_vectors
 from reconbench.mechanisms.gradients import (
     DeepNetwork,
     GradientNetwork,
@@ -195,12 +199,15 @@ class GradientErrors(_Gradient):
     ones; ``ks`` is the p-value of the Kolmogorov-Smirnov test between the two, ``ks-smaller`` that
     of the test that the errors are not smaller, and ``ratio`` the mean error over the predicted.
     ``decibels`` tells PSNR in place of MSE: quantiles then fall, and the law's take the records'
-    mean span.
+    mean span. ``records`` is a file of records of the user's own (`read_vectors`), ``samples`` of
+    which are drawn with replacement; without one, stand-ins for images are made up. Errors are
+    scaled to the smallest norm among the records.
     """
 
     compute: Literal["gradient-errors"]
     network: Annotated[list[str], BeforeValidator(_network_names), Field(min_length=1)]
     sigma: Positives
+    records: str = ""
     samples: Whole = 500
     steps: Whole = 1
     rows: Whole = 1
@@ -211,10 +218,20 @@ class GradientErrors(_Gradient):
     decibels: bool = False
     seed: int = 0
 
+    @model_validator(mode="after")
+    def _either_made_up_or_given(self) -> Self:
+        given = self.model_fields_set & {"dimension", "norm"}
+        if self.records and given:
+            raise ValueError(f"leave out {', '.join(sorted(given))}: the records tell")
+        return self
+
     def points(self, suite: str) -> Iterator[Point]:
         # What the noise looks like is told by the promise; all else is asked for.
-        left_out = {"compute", "network", "sigma", "delta"}
+        left_out = {"compute", "network", "sigma", "delta", "records"}
         common = self.model_dump(mode="json", exclude=left_out)
+        if self.records:
+            common["records"] = hashlib.sha256(self._given.tobytes()).hexdigest()
+            common["dimension"] = self._given.shape[1]
         for network in self.network:
             for sigma in self.sigma:
                 asked = common | {"network": network}
@@ -223,17 +240,30 @@ class GradientErrors(_Gradient):
                     kind=self.compute,
                     mechanism=MECHANISM,
                     promise=_promise(sigma, self.delta),
-                    label=f"{network}, sigma {sigma:g}",
+                    label=", ".join([network, *self._unusual(), f"sigma {sigma:g}"]),
                     metric="psnr" if self.decibels else "mse",
                     baseline=0.0,
                     asked=asked,
                     values=partial(self._values, network, sigma, asked),
                 )
 
+    @cached_property
+    def _given(self) -> npt.NDArray[np.float64]:
+        return read_vectors(Path(self.records))
+
+    def _unusual(self) -> list[str]:
+        """What a label must say for rows to be told apart: the settings that are no defaults."""
+        said = [Path(self.records).name] if self.records else []
+        for name in ("steps", "rows", "bias", "clip", "trap", "samples", "seed"):
+            value = getattr(self, name)
+            if value != type(self).model_fields[name].default:
+                said.append(name if value is True else f"{name} {value:g}")
+        return said if self.scales is Scales.KNOWN else [*said, f"{self.scales} scales"]
+
     def _values(self, network: str, sigma: float, asked: dict[str, Any]) -> dict[str, float]:
         found = self.errors(network, sigma, asked)
-        seen = found.psnr if self.decibels else found.mse
-        span = float(found.spans.mean())
+        seen = found.psnr if self.decibels else found.scaled
+        span = float((found.spans / found.sizes).mean())
         values = {"ks": found.p_value(), "ks-smaller": found.p_value_smaller()}
         values["ratio"] = found.ratio
         for gamma in QUANTILES:
@@ -249,7 +279,10 @@ class GradientErrors(_Gradient):
         rng = stream("gradient errors", asked | {"sigma": sigma})
         built = NETWORKS[network](self.rows, self.bias, self.trap)
         step = GradientStep(built, sigma, self.clip, steps=self.steps)
-        vectors = images(self.samples, self.dimension, self.norm, rng)
+        if self.records:
+            vectors = rng.choice(self._given, self.samples)
+        else:
+            vectors = images(self.samples, self.dimension, self.norm, rng)
         return simulate(vectors, step, rng, self.scales)
 
 

@@ -225,17 +225,21 @@ def mse_at_most_in_training(
 def identification(candidates: int, guarantee: Guarantee) -> float:
     """1 − f(κ) with κ = 1/candidates: the most likely any attacker is to pick the right record.
 
-    Hayes et al. 2023 and Kaissis et al. 2023 as in Riess 2026, section IV-D; the neighbouring
-    relation is that of the guarantee. All candidates are equally likely.
+    Hayes et al. 2023 and Kaissis et al. 2023 as in Riess 2026, section IV-D. All candidates are
+    equally likely. Either neighbouring relation will do: a release without the record, or of
+    another one, says nothing of it and is right with chance κ. Two opposite gradients reach it.
     """
     return float(guarantee.power(1 / positive_integer("candidates", candidates)))
 
 
-def scratch_sigma(eta: float, gamma: float, dimension: int, norm: float = 1.0) -> float:
+def scratch_sigma(
+    eta: float, gamma: float, dimension: int, norm: float = 1.0, steps: int = 1
+) -> float:
     """The σ with P(MSE ≤ η) = γ for the from-scratch estimate: calibration to (η, γ).
 
-    Corollary IV.6 solved for σ; σ grows with η. ``norm`` is the smallest in the domain. Refused
-    from η = ‖X‖²/N on, where guessing 0 succeeds whatever the noise.
+    Corollary IV.6 solved for σ, for ``steps`` on the same record (Proposition IV.10); σ grows with
+    η. ``norm`` is the smallest in the domain. Refused from η = ‖X‖²/N on, where guessing 0 succeeds
+    whatever the noise. For a PSNR, give `psnr_to_mse` of it.
     """
     error, chance = _finite("eta", eta), _validate.strictly_between_zero_and_one("gamma", gamma)
     free = zero_guess_error(dimension, norm)
@@ -244,8 +248,9 @@ def scratch_sigma(eta: float, gamma: float, dimension: int, norm: float = 1.0) -
             f"eta must be below {free:g}, got {eta!r}: guessing 0 has that error without any "
             "release, so no noise makes it unlikely"
         )
-    # Nη/(2σ²‖X‖²) = Γ_R⁻¹(N/2, γ)
-    return math.sqrt(error / float(GradientError.of(dimension, 1.0, norm).mse_quantile(chance)))
+    # kNη/(2σ²‖X‖²) = Γ_R⁻¹(N/2, γ)
+    unit = GradientError.of(dimension, 1.0, norm, steps)
+    return math.sqrt(error / float(unit.mse_quantile(chance)))
 
 
 def identification_sigma(gamma: float, candidates: int, sensitivity: float = 1.0) -> float:

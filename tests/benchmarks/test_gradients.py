@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from pydantic import Field, TypeAdapter, ValidationError
 from scipy.stats import binomtest, norm
@@ -15,7 +17,9 @@ from scipy.stats import binomtest, norm
 from reconbench.benchmarks import gradient_figure
 from reconbench.benchmarks.computations_gradients import GradientCurve
 from reconbench.benchmarks.gradients import Errors, Scales, SimulationError, images, simulate
+from reconbench.benchmarks.suite import find_suite
 from reconbench.bounds.gradients import GradientError, risk_corridor, scratch_sigma
+from reconbench.datasets import DomainError
 from reconbench.mechanisms.gradients import (
     DeepNetwork,
     GradientNetwork,
@@ -54,7 +58,7 @@ def test_the_optimal_attack_follows_the_law(dimension: int, sigma: float, steps:
     assert found.p_value() > FALSE_ALARM and found.p_value_smaller() > FALSE_ALARM
     for wrong in (0.9, 1.1):
         law = GradientError.of(dimension, wrong * sigma, NORM, steps)
-        assert Errors(found.mse, found.spans, law).p_value() < FALSE_ALARM
+        assert replace(found, law=law).p_value() < FALSE_ALARM
 
 
 def test_more_rows_than_needed_and_fewer() -> None:
@@ -86,7 +90,7 @@ def test_idle_parameters_cost_their_share() -> None:
     """v = σ²(‖X‖² + r²) for one clipped row and an idle gradient of norm r."""
     found = attacked(IdleNetwork(idle=10**6, idle_gradient=1e-3), 0.1, 4)
     law = GradientError(4, 0.01 * (NORM**2 + 1))
-    assert Errors(found.mse, found.spans, law).p_value() > FALSE_ALARM
+    assert replace(found, law=law).p_value() > FALSE_ALARM
 
 
 def test_assumed_scales_show_at_small_noise_only() -> None:
@@ -111,6 +115,20 @@ def test_a_ratio_passes_the_published_bound() -> None:
     )
 
 
+def test_records_of_any_norm_share_one_law() -> None:
+    """Numeric rows whose norms differ by a hundred: relative to their norm all errors have the law;
+    as they are, the law of the smallest norm is passed by none too often (Corollary IV.6)."""
+    rng = np.random.default_rng(0)
+    rows = rng.standard_normal((2000, 7)) * np.exp(rng.uniform(0, 5, (2000, 1)))
+    step = GradientStep(OptimalNetwork(rows=40), sigma=0.2, clip=5.0)
+    found = simulate(rows, step, rng)
+    assert found.sizes.min() == 1.0 and found.sizes.max() > 100
+    assert found.p_value() > FALSE_ALARM
+    assert replace(found, sizes=np.ones(2000)).p_value() < FALSE_ALARM
+    assert replace(found, law=GradientError(7, 1.21 * found.law.variance)).p_value() < FALSE_ALARM
+    assert found.share_within(0.3) < 0.3
+
+
 def test_quantiles_and_psnr() -> None:
     found = attacked(OptimalNetwork(), 0.1, 4)
     assert binomtest(round(2000 * found.share_within(0.3)), 2000, 0.3).pvalue > FALSE_ALARM
@@ -120,8 +138,10 @@ def test_quantiles_and_psnr() -> None:
 def test_wrong_simulations_are_told() -> None:
     rng = np.random.default_rng(0)
     step = GradientStep(OptimalNetwork(), 0.1)
-    with pytest.raises(SimulationError, match="one norm > 0, got 1 to 2"):
-        simulate(np.diag([1.0, 2.0]), step, rng)
+    with pytest.raises(SimulationError, match="records of zeros have no law"):
+        simulate(np.diag([1.0, 0.0]), step, rng)
+    with pytest.raises(SimulationError, match="rows of numbers, got shape"):
+        simulate(np.ones(3), step, rng)
     with pytest.raises(SimulationError, match="batch 1, got 2"):
         simulate(np.eye(2), GradientStep(OptimalNetwork(), 0.1, batch=2), rng)
     with pytest.raises(SimulationError, match="the network has none"):
@@ -198,6 +218,43 @@ def test_points_are_repeatable_and_depend_on_what_is_asked() -> None:
         for each in (text, text + "seed = 1", text + 'scales = "assumed"', text + "steps = 2")
     ]
     assert len(set(keys)) == 4
+
+
+def test_rows_of_a_suite_can_be_told_apart() -> None:
+    """By what a stored row says: its suite, quantity, point and budget."""
+    for name in ("riess", "riess-fig4"):
+        told = [
+            (each.suite, each.metric, each.label, each.promise.epsilon, each.kind)
+            for each in find_suite(name).points()
+        ]
+        assert len(set(told)) == len(told)
+
+
+def test_errors_of_records_in_a_file(tmp_path: Path) -> None:
+    """Images as IDX, an array and a table of numbers: the same records, the same errors."""
+    pixels = np.random.default_rng(0).integers(1, 256, (30, 3, 2)).astype(np.uint8)
+    flat = pixels.reshape(30, 6) / 255
+    files = [tmp_path / name for name in ("pixels.idx", "pixels.npy", "pixels.csv")]
+    files[0].write_bytes(b"\0\0\x08\x03" + np.array([30, 3, 2], ">u4").tobytes() + pixels.tobytes())
+    np.save(files[1], flat.reshape(30, 3, 2))
+    pd.DataFrame(flat).to_csv(files[2], index=False)
+    text = 'compute = "gradient-errors"\nnetwork = "optimal"\nsigma = 0.1\nrows = 30\n'
+    rows = [rows_of(f'{text}records = "{file}"') for file in files]
+    for ((label, values),), file in zip(rows, files, strict=True):
+        assert label == f"optimal, {file.name}, rows 30, sigma 0.1"
+        assert values["ks"] > FALSE_ALARM and values == rows[0][0][1]
+    before = next(
+        iter(CURVES.validate_python(tomllib.loads(f'{text}records = "{files[1]}"')).points("s"))
+    )
+    np.save(files[1], flat[::-1])
+    after = next(
+        iter(CURVES.validate_python(tomllib.loads(f'{text}records = "{files[1]}"')).points("s"))
+    )
+    assert before.key != after.key
+    with pytest.raises(ValidationError, match="leave out dimension, norm: the records tell"):
+        rows_of(f'{text}records = "{files[1]}"\ndimension = 6\nnorm = 1.0')
+    with pytest.raises(DomainError, match="no file"):
+        rows_of(f'{text}records = "{tmp_path / "none.npy"}"')
 
 
 @pytest.mark.parametrize(

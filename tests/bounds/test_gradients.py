@@ -246,6 +246,56 @@ def test_identification_is_reached_by_two_orthogonal_candidates_at_most(sigma: f
             assert binomtest(right, trials, wrong, "greater").pvalue < FALSE_ALARM
 
 
+@pytest.mark.parametrize("sigma", [0.4, 1.0, 3.0])
+def test_identification_by_adding_or_removing_is_reached_by_opposite_candidates(
+    sigma: float,
+) -> None:
+    """Gradients ±C, the guess their sign: Φ(1/σ) = 1 − f(1/2) for the usual sensitivity C.
+
+    The relation of the corridor. Ten orthonormal candidates stay below it; half of the noise does
+    not.
+    """
+    rng, trials = np.random.default_rng(8), 50_000
+    right = int((1 + sigma * rng.standard_normal(trials) > 0).sum())
+    pair, many = (
+        identification(each, GaussianDP(1 / sigma, Relation.ADD_REMOVE)) for each in (2, 10)
+    )
+    assert pair == pytest.approx(norm.cdf(1 / sigma))
+    assert binomtest(right, trials, pair).pvalue > FALSE_ALARM
+    seen = sigma * rng.standard_normal((trials, 10))
+    for scale, passed in ((1.0, False), (0.5, True)):
+        found = scale * seen
+        found[:, 0] += 1.0
+        count = int((found.argmax(axis=1) == 0).sum())
+        assert bool(binomtest(count, trials, many, "greater").pvalue < FALSE_ALARM) is passed
+
+
+@pytest.mark.parametrize("dimension", [4, 784])
+def test_the_laws_over_a_domain_cover_each_of_its_records(dimension: int) -> None:
+    """Corollaries IV.6 and IV.9 for their estimator: smallest norm, largest span.
+
+    Reached by the smallest record, passed by none; the largest norm of the domain is too small a
+    bound. 20,000 estimates a record, false-alarm rate 1e-4 each.
+    """
+    rng, sigma, trials = np.random.default_rng(dimension), 0.3, 20_000
+    records = rng.uniform(-1, 1, (3, dimension)) * np.array([[0.5], [1.0], [2.0]])
+    sizes, span = np.linalg.norm(records, axis=1), float(np.ptp(records))
+    law, wrong = (GradientError.of(dimension, sigma, float(m)) for m in (sizes.min(), sizes.max()))
+    eta = float(law.mse_quantile(0.2))
+    decibels = float(law.psnr_quantile(0.2, span))
+    for record, size in zip(records, sizes, strict=True):
+        noise = sigma * size * np.sqrt(rng.chisquare(dimension, trials) / dimension)
+        mse = np.square(noise)
+        close = int((mse <= eta).sum())
+        assert binomtest(close, trials, 0.2, "greater").pvalue > FALSE_ALARM
+        clear = int((mse_to_psnr(mse, float(np.ptp(record))) >= decibels).sum())
+        assert binomtest(clear, trials, 0.2, "greater").pvalue > FALSE_ALARM
+        if size == sizes.min():
+            assert binomtest(close, trials, 0.2).pvalue > FALSE_ALARM
+            bound = float(wrong.mse_at_most(eta))
+            assert binomtest(close, trials, bound, "greater").pvalue < FALSE_ALARM
+
+
 def test_identification_limits() -> None:
     assert identification(10, GaussianDP(0.0)) == pytest.approx(0.1)
     assert identification(10, GaussianDP(math.inf)) == 1.0
@@ -265,6 +315,8 @@ def test_calibration() -> None:
             sigma = scratch_sigma(eta, gamma, dimension, 2.0)
             law = GradientError.of(dimension, sigma, 2.0)
             assert float(law.mse_at_most(eta)) == pytest.approx(gamma, rel=1e-9)
+            four = scratch_sigma(eta, gamma, dimension, 2.0, steps=4)
+            assert four == pytest.approx(2 * sigma)
     with pytest.raises(ValueError, match=r"eta must be below 1, got 1.5: guessing 0 has that"):
         scratch_sigma(1.5, 0.1, 1)
     with pytest.raises(ValueError, match=r"gamma must be above 1/candidates = 0.1"):
