@@ -67,6 +67,21 @@ def test_a_suite_of_computations(reconbench: Run, levels: Path) -> None:
     assert "Records reconstructed" not in shown.stdout
 
 
+def test_points_of_many_values_are_cut_to_the_terminal(reconbench: Run, tmp_path: Path) -> None:
+    suite = tmp_path / "errors.toml"
+    suite.write_text(
+        'name = "errors"\ndescription = "simulated"\n[[curves]]\ncompute = "gradient-errors"\n'
+        'network = "optimal"\nsigma = [0.1, 1]\nsamples = 40\n',
+        encoding="utf-8",
+    )
+    shown = reconbench("run", str(suite), "--out", str(tmp_path / "out"))
+    assert all(name in shown.stdout for name in ("ks-smaller", "ratio", "seen-50", "law-50"))
+    assert "optimal, samples 40, sigma 0.1" in shown.stdout and "seen-95" not in shown.stdout
+    assert "8 more values of every point in leaderboard.csv" in shown.stderr
+    with (tmp_path / "out" / "leaderboard.csv").open(newline="") as file:
+        assert all(float(row["value_seen-95"]) > 0 for row in csv.DictReader(file))
+
+
 def test_results_of_computations(reconbench: Run, levels: Path, tmp_path: Path) -> None:
     cells = json.loads(reconbench("results", "show", str(levels), "--json").stdout)
     assert [each["ok"] for each in cells] == [1] * 8 and cells[1]["success"] is None

@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -26,8 +26,10 @@ Ceilings = Mapping[str, Mapping[str, float]]
 
 # A long run that is not watched on a terminal says something at least this often, in seconds.
 SILENCE = 30.0
-# The most lines of the table that a run ends with.
+# The most lines of the table that a run ends with, and the most values of a computed point that a
+# terminal has room for.
 MOST_LINES = 60
+MOST_VALUES = 5
 
 if TYPE_CHECKING:
     from reconbench.benchmarks.results import Result
@@ -113,12 +115,13 @@ def tightest(ceilings: Ceilings) -> list[float]:
 
 @dataclass(frozen=True)
 class Lines:
-    """A table for the terminal, and how many lines more the CSV file has."""
+    """A table for the terminal, and how many more lines, and values a line, the CSV file has."""
 
     title: str
     header: list[str]
     rows: list[list[str]]
     more: int = 0
+    more_values: int = 0
 
     @classmethod
     def of(cls, title: str, header: list[str], rows: list[list[str]]) -> Lines:
@@ -128,6 +131,9 @@ class Lines:
         table(self.title, self.header, self.rows)
         if self.more:
             Console(stderr=True).print(Text(f"{self.more} more lines in leaderboard.csv"))
+        if self.more_values:
+            told = f"{self.more_values} more values of every point in leaderboard.csv"
+            Console(stderr=True).print(Text(told))
 
 
 def suite(summaries: Sequence[Summary]) -> list[Lines]:
@@ -160,26 +166,36 @@ def _played(summaries: Sequence[Summary]) -> Lines:
 
 
 def _computed(summaries: Sequence[Summary]) -> list[Lines]:
-    """A table a suite and quantity: a line a point, a column a bound."""
+    """A table a suite and quantity: a line a point, a column a bound, or the first of many."""
     groups: dict[tuple[str, str], list[Summary]] = {}
     for each in summaries:
         groups.setdefault((each.dataset, each.metric), []).append(each)
     found = []
     for (dataset, metric), group in groups.items():
-        bounds = list(dict.fromkeys(bound for each in group for bound in each.ceilings))
+        every = list(dict.fromkeys(bound for each in group for bound in each.ceilings))
+        wide = max(len(each.ceilings) for each in group) > MOST_VALUES
+        bounds = every[:MOST_VALUES] if wide else every
         rows = [
             [
                 each.column,
-                each.mechanism,
-                f"{each.epsilon:.3g}",
-                f"{each.baseline_expected:.3g}",
+                *([] if wide else _setting(each)),
                 *(f"{each.ceilings[b]['mean']:.3g}" if b in each.ceilings else "" for b in bounds),
             ]
             for each in group
         ]
-        header = ["point", "mechanism", "epsilon", "baseline", *bounds]
-        found.append(Lines.of(f"{dataset}, computed for one target: {metric}", header, rows))
+        header = ["point", *([] if wide else ["mechanism", "epsilon", "baseline"]), *bounds]
+        title = f"{dataset}, computed for one target: {metric}"
+        lines = Lines.of(title, header, rows)
+        found.append(replace(lines, more_values=len(every) - len(bounds)))
     return found
+
+
+def _setting(summary: Summary) -> list[str]:
+    return [
+        summary.mechanism,
+        f"{summary.epsilon:.3g}",
+        f"{summary.baseline_expected:.3g}",
+    ]
 
 
 def _share(values: Sequence[float | None], games: Sequence[Summary]) -> str:
