@@ -33,10 +33,16 @@ Floats = npt.NDArray[np.float64]
 MOST_NUMBERS = 1 << 28
 
 
+# bool is an int, and options may be of any type.
 def _at_least_one(name: str, value: int) -> None:
-    # bool is an int, and a TOML file may hold either.
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise MechanismError(f"{name} must be an integer >= 1, got {value!r}")
+
+
+def _finite(name: str, value: float, least: str) -> None:
+    number = isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
+    if not number or value < 0 or (value == 0 and least == ">"):
+        raise MechanismError(f"{name} must be {least} 0 and finite, got {value!r}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,10 +233,8 @@ class GradientStep:
     steps: int = 1
 
     def __post_init__(self) -> None:
-        if not (self.sigma >= 0 and isfinite(self.sigma)):
-            raise MechanismError(f"sigma must be >= 0 and finite, got {self.sigma!r}")
-        if not (self.clip > 0 and isfinite(self.clip)):
-            raise MechanismError(f"clip must be > 0 and finite, got {self.clip!r}")
+        _finite("sigma", self.sigma, ">=")
+        _finite("clip", self.clip, ">")
         _at_least_one("batch", self.batch)
         _at_least_one("steps", self.steps)
 
@@ -302,6 +306,7 @@ class GradientSteps:
         if not self.hidden:
             raise MechanismError("at least one column must be hidden")
         self.domain.positions(self.hidden)
+        _at_least_one("steps", self.steps)
         _ = self.budget, self.step
 
     @classmethod
@@ -321,6 +326,8 @@ class GradientSteps:
         steps: int = 1,
     ) -> Self:
         """``network`` is optimal, idle or deep; ``k`` has no meaning here, whatever it is."""
+        if not isinstance(bias, bool):
+            raise MechanismError(f"{cls.name}: bias must be true or false, got {bias!r}")
         if network not in NETWORKS:
             raise MechanismError(
                 f"{cls.name}: network must be one of {', '.join(NETWORKS)}, got {network!r}"

@@ -139,6 +139,11 @@ def clipped(gradients: Floats, clip: float) -> Floats:
     return np.asarray(gradients * (clip / np.maximum(norms, clip)))
 
 
+def _number(value: object) -> bool:
+    """Options may be of any type, and bool is an int."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
 @lru_cache(maxsize=256)
 def searched(
     start: tuple[float, ...],
@@ -228,8 +233,11 @@ class NgramModels:
                 f"{self.name} learns a column of 2 to {MOST_VALUES:,} values, "
                 f"{self.hidden[0]!r} has {size:,}"
             )
+        for name, value in (("clip", self.clip), ("rate", self.rate)):
+            if value is not None and not (_number(value) and 0 < value < inf):
+                raise MechanismError(f"{name} must be > 0 and finite, got {value!r}")
         epochs = 1 if self.epochs is None else self.epochs
-        if isinstance(epochs, bool) or epochs % 1 or not 1 <= epochs <= MOST_EPOCHS:
+        if not _number(epochs) or epochs % 1 or not 1 <= epochs <= MOST_EPOCHS:
             raise MechanismError(
                 f"epochs must be a whole number from 1 to {MOST_EPOCHS:,}, got {self.epochs!r}"
             )

@@ -200,10 +200,13 @@ def test_one_hot(toy_net: BayNet) -> None:
         ({"rows": 0}, "rows must be an integer >= 1, got 0"),
         ({"batch": 1.5}, "batch must be an integer >= 1, got 1.5"),
         ({"steps": True}, "steps must be an integer >= 1, got True"),
+        ({"steps": "x"}, "steps must be an integer >= 1, got 'x'"),
         ({"clip": 0.0}, "clip must be > 0 and finite"),
+        ({"clip": "wide"}, "clip must be > 0 and finite, got 'wide'"),
+        ({"bias": "no"}, "bias must be true or false, got 'no'"),
     ],
 )
-def test_wrong_options_are_told(toy_net: BayNet, options: dict[str, int], message: str) -> None:
+def test_wrong_options_are_told(toy_net: BayNet, options: dict[str, object], message: str) -> None:
     with pytest.raises(MechanismError, match=message):
         GradientSteps.for_budget(toy_net.domain, ("a",), 1.0, 1e-5, **options)
 

@@ -217,6 +217,9 @@ def test_a_start_is_a_shipped_secret() -> None:
         ({"epochs": 0}, "epochs must be a whole number from 1 to 1,000"),
         ({"epochs": 1.5}, "epochs must be a whole number"),
         ({"epochs": 1_001}, "epochs must be a whole number"),
+        ({"epochs": "many"}, "epochs must be a whole number from 1 to 1,000, got 'many'"),
+        ({"rate": "inf"}, "rate must be > 0 and finite, got 'inf'"),
+        ({"clip": True}, "clip must be > 0 and finite, got True"),
     ],
 )
 def test_options_are_checked(options: dict[str, object], message: str) -> None:
