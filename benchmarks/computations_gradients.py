@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterator
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -204,6 +204,8 @@ class GradientErrors(_Gradient):
     which are drawn with replacement; without one, stand-ins for images are made up. Errors are
     scaled to the smallest norm among the records.
     """
+
+    plays: ClassVar[str] = "reconbench.benchmarks.gradients"
 
     compute: Literal["gradient-errors"]
     network: Annotated[list[str], BeforeValidator(_network_names), Field(min_length=1)]

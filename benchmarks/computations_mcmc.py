@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from math import inf
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field
 
@@ -78,6 +78,8 @@ class _Estimated(Strict):
 class McmcStrength(_Estimated):
     """One attack with equal error rates, its strength fixed: figure 2, by integration."""
 
+    plays: ClassVar[str] = "reconbench.bounds.audit.mcmc"
+
     compute: Literal["mcmc-strength"]
     strength: Shares
     challenges: Wholes
@@ -106,6 +108,8 @@ class McmcStrength(_Estimated):
 class McmcCounts(_Estimated):
     """Several attacks with given counts out of ``challenges`` each: figure 3."""
 
+    plays: ClassVar[str] = "reconbench.bounds.audit.mcmc"
+
     compute: Literal["mcmc-counts"]
     scenario: Annotated[str, Field(min_length=1)]
     false_positives: CountsRow
@@ -133,6 +137,8 @@ class McmcCounts(_Estimated):
 
 class McmcTrain(_Estimated):
     """Attacks on trained models: figures 4 and 5 and table 1, for each algorithm and noise."""
+
+    plays: ClassVar[str] = "reconbench.benchmarks.audit_train"
 
     compute: Literal["mcmc-train"]
     algorithm: Annotated[list[str], BeforeValidator(listed), Field(min_length=1)]

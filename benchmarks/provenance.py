@@ -12,6 +12,7 @@ import io
 import json
 import tokenize
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec, resolve_name
@@ -38,26 +39,11 @@ GAME_FILES = (
     "reconbench.benchmarks.rounds",
 )
 # In place of an attack in the rows of computations, which depend on nothing but the file of their
-# kind, that of all points, and the bounds that these import; one kind of them composes releases
-# with dp-accounting.
+# kind, that of all points, the bounds that these import, and what the kind says it ``plays``; one
+# kind of them composes releases with dp-accounting.
 NO_ATTACK = "none"
 POINTS = "reconbench.benchmarks.points"
 COMPUTATIONS = "reconbench.benchmarks.computations"
-# Kinds of computation that have another file.
-GRADIENTS = ("gradient-sigma", "gradient-risk", "gradient-corridor", "gradient-errors")
-ESTIMATES = ("mcmc-strength", "mcmc-counts", "mcmc-train")
-ELSEWHERE = {
-    **dict.fromkeys(("rad", "rad-error"), "reconbench.benchmarks.computations_rad"),
-    **dict.fromkeys(GRADIENTS, "reconbench.benchmarks.computations_gradients"),
-    **dict.fromkeys(ESTIMATES, "reconbench.benchmarks.computations_mcmc"),
-}
-# Kinds that play more than bounds, and what they play.
-SIMULATING = {
-    "gradient-errors": "reconbench.benchmarks.gradients",
-    "mcmc-strength": "reconbench.bounds.audit.mcmc",
-    "mcmc-counts": "reconbench.bounds.audit.mcmc",
-    "mcmc-train": "reconbench.benchmarks.audit_train",
-}
 BOUNDS = "reconbench.bounds"
 COMPOSING = "queries"
 # The schema of rows, which has a version of its own.
@@ -85,7 +71,7 @@ def code_version(attack: str, mechanism: str) -> str:
 
 def computation_versions(kind: str) -> dict[str, str]:
     """Of everything that a kind of computation may depend on: torch only where it plays."""
-    plays = kind in SIMULATING
+    plays = bool(_kind(kind).plays)
     found = {name: number for name, number in versions().items() if name != "torch" or plays}
     if kind == COMPOSING:
         try:
@@ -107,17 +93,23 @@ def shipped_name(spec: str) -> str | None:
         return None
     for node in _tree(found[1]).body:
         if isinstance(node, ast.ClassDef) and node.name == cls:
-            return _named(node)
+            return _text(_declared(node, "name"))
     return None
 
 
-def _named(node: ast.ClassDef) -> str | None:
+def _declared(node: ast.ClassDef, name: str) -> ast.AnnAssign | None:
     for each in node.body:
-        if not isinstance(each, ast.AnnAssign) or not isinstance(each.value, ast.Constant):
-            continue
-        if isinstance(each.target, ast.Name) and each.target.id == "name":
-            return each.value.value if isinstance(each.value.value, str) else None
+        target = each.target if isinstance(each, ast.AnnAssign) else None
+        if isinstance(each, ast.AnnAssign) and isinstance(target, ast.Name) and target.id == name:
+            return each
     return None
+
+
+def _text(declared: ast.AnnAssign | None) -> str | None:
+    """The text that a class attribute is set to."""
+    value = declared.value if declared is not None else None
+    found = value.value if isinstance(value, ast.Constant) else None
+    return found if isinstance(found, str) else None
 
 
 def part(kind: str, spec: str) -> str:
@@ -163,10 +155,43 @@ def _game() -> str:
 
 @cache
 def _computation(kind: str) -> str:
-    own = _found((POINTS, ELSEWHERE.get(kind, COMPUTATIONS)))
+    own = _found((POINTS, _kind(kind).home))
     used = [each for file in own for each in _imports(file) if each[0].startswith(f"{BOUNDS}.")]
-    played = _found((SIMULATING[kind],)) if kind in SIMULATING else []
-    return _digest(_closure([*used, *played]) | set(own))
+    return _digest(_closure([*used, *_found(_kind(kind).plays)]) | set(own))
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """The module of a kind of computation, and that of what it plays beside bounds, if anything."""
+
+    home: str = COMPUTATIONS
+    plays: tuple[str, ...] = ()
+
+
+def _kind(name: str) -> _Kind:
+    return _kinds().get(name, _Kind())
+
+
+@cache
+def _kinds() -> dict[str, _Kind]:
+    """Read from the classes that have ``compute: Literal[kind]``, without importing them."""
+    found: dict[str, _Kind] = {}
+    for _, start in _found((COMPUTATIONS,)):
+        for path in sorted(start.parent.glob(f"{start.stem}*.py")):
+            home = f"{COMPUTATIONS.rpartition('.')[0]}.{path.stem}"
+            for node in _tree(path).body:
+                compute = _declared(node, "compute") if isinstance(node, ast.ClassDef) else None
+                if isinstance(node, ast.ClassDef) and compute is not None:
+                    plays = _text(_declared(node, "plays"))
+                    kind = _Kind(home, (plays,) if plays else ())
+                    found |= dict.fromkeys(_literals(compute.annotation), kind)
+    return found
+
+
+def _literals(annotation: ast.expr) -> Iterator[str]:
+    for each in ast.walk(annotation):
+        if isinstance(each, ast.Constant) and isinstance(each.value, str):
+            yield each.value
 
 
 def _found(names: Iterable[str]) -> list[Module]:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -16,6 +17,7 @@ from reconbench.benchmarks import provenance
 from reconbench.benchmarks.computations import (
     BOUNDS,
     ComputationError,
+    Curve,
     Point,
     UniformGuess,
     _laplace_queries,
@@ -209,6 +211,27 @@ def test_a_point_is_stale_if_its_own_code_changed(
     changed(module)
     found = {kind for kind, each in origins.items() if each.standing is Standing.STALE}
     assert found == stale
+
+
+def test_every_kind_is_found_by_its_class() -> None:
+    """Its module, and what it says it plays, which is a module."""
+    for each in get_args(get_args(Curve)[0]):
+        (kind,) = get_args(each.model_fields["compute"].annotation)
+        found = provenance._kind(kind)
+        assert found.home == each.__module__
+        assert list(found.plays) == ([each.plays] if hasattr(each, "plays") else [])
+        assert all(import_module(name) for name in found.plays)
+        assert ("torch" in provenance.computation_versions(kind)) == bool(found.plays)
+
+
+def test_simulated_errors_are_stale_if_what_they_play_changed(
+    changed: Callable[[str], None],
+) -> None:
+    kinds = ("gradient-errors", "gradient-risk", "success")
+    before = {kind: provenance.code_version("none", kind) for kind in kinds}
+    changed("reconbench.mechanisms.gradients")
+    now = {kind: provenance.code_version("none", kind) for kind in kinds}
+    assert {kind for kind in kinds if now[kind] != before[kind]} == {"gradient-errors"}
 
 
 def test_libraries_count_by_version_where_they_are_used() -> None:
