@@ -41,6 +41,7 @@ from reconbench.bounds.audit import LdpAuditor, mcmc
 from reconbench.bounds.composed import dp_sgd, dp_sgd_renyi
 from reconbench.bounds.rad import dp_sgd_sigma
 
+from . import reproduction_riess
 from .reproduction_errata import errata
 from .reproduction_games import committed, section
 
@@ -356,13 +357,13 @@ def page() -> str:
             "",
             "## Riess et al. 2026, *From Mean to Extreme*",
             "",
-            "Figures 1, 3, 4 and 5 are the suite `riess`; [Records from gradients](gradients.md)",
-            "has the corrected statements, the risk corridor and what it shows.",
+            *reproduction_riess.section(),
             "",
             "## Errata",
             "",
             *errata(),
             "",
+            *reproduction_riess.errata(),
         ]
     )
 
