@@ -10,6 +10,7 @@ import csv
 import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, fields
+from functools import cache
 from math import hypot, sqrt
 from statistics import fmean, stdev
 from typing import Any
@@ -17,12 +18,12 @@ from typing import Any
 from scipy.special import stdtrit
 
 from reconbench.benchmarks.bounding import with_corollary
-from reconbench.benchmarks.provenance import NO_ATTACK
+from reconbench.benchmarks.provenance import NO_ATTACK, shipped_name
 from reconbench.benchmarks.results import Result, ResultError, Status
 
 TOP = "0.95"
 
-# Whose word is taken for the best possible success, by adversary: a plugin's claim is not.
+# Whose word is taken for the best possible success on noisy marginals, by adversary.
 REFERENCES: Mapping[str, str] = {"realistic": "posterior", "informed": "informed"}
 
 
@@ -121,10 +122,10 @@ def summarise(rows: Sequence[Result]) -> list[Summary]:
 
 
 def optima(rows: Iterable[Result]) -> dict[tuple[object, ...], Optimum]:
-    """The best possible success of every game in which the adversary's reference attack says it.
+    """The best possible success of every game in which an attack that is believed says it.
 
-    Where several variants of the reference played a repetition, a converged one counts, and of
-    these the one with the smallest Monte Carlo error.
+    Where several played a repetition, a converged one counts, and of these the one with the
+    smallest Monte Carlo error.
     """
     stated: dict[tuple[object, ...], dict[int, Optimum]] = {}
     for row in rows:
@@ -139,13 +140,21 @@ def optima(rows: Iterable[Result]) -> dict[tuple[object, ...], Optimum]:
 
 
 def stated_optimum(row: Result) -> Optimum | None:
-    """What a row says of its own release, if it is the reference attack's."""
-    trusted = row.attack == REFERENCES.get(row.adversary) and row.status is Status.OK
-    if not trusted or row.best_possible is None:
+    """What a row says of its own release, if its attack is believed."""
+    if row.status is not Status.OK or row.best_possible is None:
+        return None
+    if not _believed(row.attack, row.adversary):
         return None
     return Optimum(
         row.best_possible, row.best_possible_se or 0.0, bool(row.best_possible_converged)
     )
+
+
+@cache
+def _believed(attack: str, adversary: str) -> bool:
+    """Any attack of this package is, against its own adversary if it is a reference; no plugin."""
+    roles = [each for each, reference in REFERENCES.items() if reference == attack]
+    return shipped_name(attack) is not None and (not roles or adversary in roles)
 
 
 def _doubt(found: Optimum) -> tuple[bool, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Callable
 from itertools import product
 from math import inf
@@ -23,9 +24,11 @@ from reconbench.attacks.gradient_inversion import (
     scaled_estimate,
 )
 from reconbench.benchmarks.game import AttackSpec, Game, Round, play
+from reconbench.benchmarks.results import Result
 from reconbench.benchmarks.runner import run
 from reconbench.benchmarks.store import Store
 from reconbench.benchmarks.suite import read_suite
+from reconbench.benchmarks.summary import summarise
 from reconbench.datasets import BayNet, Table
 from reconbench.datasets.shipped import acs
 from reconbench.mechanisms import GaussianMarginals
@@ -36,6 +39,7 @@ from reconbench.mechanisms.gradients import (
     OptimalNetwork,
     one_hot,
 )
+from reconbench.reports import leaderboard_csv
 
 ATTACKS: tuple[Callable[[], Attack], ...] = (
     Agia,
@@ -310,6 +314,10 @@ mechanism = {{ mechanism = "{file}:GradientSteps", options = {{ network = "deep"
 """
 
 
+def leaderboard(rows: list[Result]) -> list[str]:
+    return leaderboard_csv(summarise(rows)).splitlines()
+
+
 def test_a_suite_plays_through_the_ordinary_runner(plugin: Path, tmp_path: Path) -> None:
     path = tmp_path / "gradients.toml"
     path.write_text(SUITE.format(file=plugin), encoding="utf-8")
@@ -325,6 +333,11 @@ def test_a_suite_plays_through_the_ordinary_runner(plugin: Path, tmp_path: Path)
     assert best.best_possible >= by["acs", "prior"].baseline_expected - 1e-9
     assert {"thm35", "prior-exact"} <= set(best.ceilings)
     assert best.best_possible <= best.ceilings["prior-exact"]["mean"] + 1e-9
+    # The leaderboard shows the best possible beside every attack of the game.
+    board = {(row["dataset"], row["attack"]): row for row in csv.DictReader(leaderboard(rows))}
+    for attack in ("prior", "agia", "agia-optimal", "agia-prior"):
+        assert board["acs", attack]["best_possible"] == board["acs", "agia-prior"]["best_possible"]
+        assert float(board["acs", attack]["best_possible"]) >= best.baseline_expected - 1
 
 
 @pytest.mark.slow

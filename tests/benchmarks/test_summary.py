@@ -59,6 +59,16 @@ def test_a_claim_of_another_attack_does_not_count(rows: list[Result]) -> None:
     assert set(REFERENCES) == {each.value for each in Adversary}
 
 
+@pytest.mark.parametrize("attack", ["agia-prior", "extraction-prior", "optimal"])
+@pytest.mark.parametrize("adversary", list(Adversary))
+def test_attacks_of_this_package_are_believed(
+    rows: list[Result], attack: str, adversary: Adversary
+) -> None:
+    """Whatever the mechanism: other families have references of their own."""
+    found = summarise(stating(rows, attack, adversary=adversary.value))
+    assert found[0].best_possible == pytest.approx(11.5 / 3)
+
+
 def test_a_failed_row_says_nothing(rows: list[Result]) -> None:
     assert summarise(stating(rows, status=Status.FAILED))[0].best_possible is None
 
