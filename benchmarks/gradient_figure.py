@@ -154,7 +154,10 @@ def figure() -> bytes:
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--out", type=Path, required=True, help="the figure, a PNG file")
-    write_atomic(parser.parse_args(arguments).out, figure())
+    try:
+        write_atomic(parser.parse_args(arguments).out, figure())
+    except ValueError as error:
+        parser.error(str(error))
 
 
 if __name__ == "__main__":

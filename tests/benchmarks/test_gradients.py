@@ -283,3 +283,5 @@ def test_the_figure_is_drawn_from_the_bounds(tmp_path: Path) -> None:
     picture = tmp_path / "corridor.png"
     gradient_figure.main(["--out", str(picture)])
     assert picture.read_bytes().startswith(b"\x89PNG")
+    with pytest.raises(SystemExit, match="2"):
+        gradient_figure.main(["--out", str(tmp_path / "none" / "corridor.png")])
