@@ -10,14 +10,24 @@ from typing import Any
 import numpy as np
 
 from reconbench.attacks import AttackError, AttackerView, check_reconstruction, skip_reason
-from reconbench.benchmarks.game import AttackSpec, Game, Round, play, play_together, plays_together
+from reconbench.benchmarks.game import (
+    AttackSpec,
+    Game,
+    Round,
+    check,
+    play,
+    play_together,
+    plays_together,
+)
 from reconbench.benchmarks.groups import one_thread
 from reconbench.benchmarks.results import Result
 from reconbench.benchmarks.workers import Gone, Limits, Report, Worker, ask
 from reconbench.datasets import Table
+from reconbench.mechanisms import MechanismError
 
 GAMES = 20
 TOGETHER = 3
+MARGINALS = "gaussian-marginals"
 # An honest attack fails a statistical check by chance with about this probability.
 FALSE_ALARM_Z = 5.0
 
@@ -38,10 +48,22 @@ class Check:
 
 @dataclass(frozen=True)
 class Player:
-    """An attack, and whom to tell whenever it is about to be called."""
+    """An attack, what it attacks, and whom to tell whenever it is about to be called."""
 
     attack: AttackSpec
+    mechanism: str = MARGINALS
     beat: Callable[[], None] = lambda: None
+
+    def round(self, game: Game, rep: int = 0) -> Round:
+        return Round.of(replace(game, mechanism=self.mechanism, rep=rep))
+
+    def unplayable(self, game: Game) -> str | None:
+        """Why the mechanism has no such game, if it has none."""
+        try:
+            check(replace(game, mechanism=self.mechanism))
+        except MechanismError as error:
+            return str(error)
+        return None
 
     def play(self, round_: Round) -> Result:
         self.beat()
@@ -64,18 +86,23 @@ class Player:
 
 
 def check_attack(
-    spec: str, options: Mapping[str, Any] | None = None, *, limits: Limits | None = None
+    spec: str,
+    options: Mapping[str, Any] | None = None,
+    *,
+    mechanism: str = MARGINALS,
+    limits: Limits | None = None,
 ) -> list[Check]:
-    """Play an attack through all checks; a check that raises has failed.
+    """Play an attack on a mechanism through all checks; a check that raises has failed.
 
     With limits, on one call of the attack, it plays in a worker process; if it hangs or takes the
     process down, that check has failed and the others are left out.
     """
     attack = AttackSpec(spec, dict(options or {}))
     attack.build()
+    check(replace(NOISY, mechanism=mechanism))
     if limits is not None:
-        return _in_a_worker(attack, limits)
-    return [run_check(name, Player(attack)) for name in CHECKS]
+        return _in_a_worker(attack, mechanism, limits)
+    return [run_check(name, Player(attack, mechanism)) for name in CHECKS]
 
 
 def run_check(name: str, player: Player) -> Check:
@@ -86,19 +113,19 @@ def run_check(name: str, player: Player) -> Check:
             return Check(name, False, str(error))
 
 
-def report_checks(report: Report, attack: AttackSpec) -> None:
+def report_checks(report: Report, attack: AttackSpec, mechanism: str) -> None:
     """All checks as a worker's task: the name of each, a beat for every call, what came of it."""
     for name in CHECKS:
         report(name)
-        report(run_check(name, Player(attack, lambda: report(None))))
+        report(run_check(name, Player(attack, mechanism, lambda: report(None))))
 
 
-def _in_a_worker(attack: AttackSpec, limits: Limits) -> list[Check]:
+def _in_a_worker(attack: AttackSpec, mechanism: str, limits: Limits) -> list[Check]:
     found: list[Check] = []
     current = next(iter(CHECKS))
     worker = Worker(limits)
     try:
-        for message in ask(worker, limits, report_checks, attack):
+        for message in ask(worker, limits, report_checks, attack, mechanism):
             if isinstance(message, str):
                 current = message
             elif isinstance(message, Check):
@@ -116,21 +143,24 @@ def _in_a_worker(attack: AttackSpec, limits: Limits) -> list[Check]:
 
 
 def _valid(player: Player) -> Check:
-    row = player.play(Round.of(NOISY))
+    row = player.play(player.round(NOISY))
     if row.successes is None:
         return Check("", None, f"skips this game: {row.error}")
     return Check("", True, f"{row.successes} of {row.n} right in {row.seconds:.2f} s")
 
 
 def _several(player: Player) -> Check:
-    row = player.play(Round.of(WIDE))
+    reason = player.unplayable(WIDE)
+    if reason is not None:
+        return Check("", None, f"there are no games with two columns: {reason}")
+    row = player.play(player.round(WIDE))
     if row.successes is None:
         return Check("", None, f"skips games with two columns: {row.error}")
     return Check("", True, f"{row.successes} of {row.n} right on two columns")
 
 
 def _deterministic(player: Player) -> Check:
-    view = Round.of(NOISY).view
+    view = player.round(NOISY).view
     guesses = [player.guess(view) for _ in range(2)]
     same = guesses[0] == guesses[1]
     return Check("", same, "equal" if same else "two runs with the same generator differ")
@@ -141,8 +171,8 @@ def _together(player: Player) -> Check:
     if not plays_together(player.attack, NOISY):
         return Check("", None, "no reconstruct_many: plays one by one")
     differ = []
-    for game in (NOISY, WIDE):
-        rounds = [Round.of(replace(game, rep=rep)) for rep in range(TOGETHER)]
+    for game in [game for game in (NOISY, WIDE) if player.unplayable(game) is None]:
+        rounds = [player.round(game, rep) for rep in range(TOGETHER)]
         many = player.play_together(rounds)
         alone = [player.play(round_) for round_ in rounds]
         differ += [
@@ -162,7 +192,7 @@ def _differences(one: Result, other: Result) -> list[str]:
 
 
 def _leaves_view(player: Player) -> Check:
-    round_ = Round.of(NOISY)
+    round_ = player.round(NOISY)
     before = _fingerprint(round_.view)
     player.guess(round_.view)
     kept = _fingerprint(round_.view) == before
@@ -171,7 +201,7 @@ def _leaves_view(player: Player) -> Check:
 
 def _sees_only_the_view(player: Player) -> Check:
     """The same view on another truth: the guesses must not follow the truth."""
-    right, wrong = (player.play(_with_truth(NOISY, flip)).successes for flip in (False, True))
+    right, wrong = (player.play(_with_truth(player, flip)).successes for flip in (False, True))
     if right is None or wrong is None:
         return Check("", None, "skips this game")
     same = right + wrong == NOISY.n
@@ -199,7 +229,7 @@ def _below_ceiling(player: Player) -> Check:
 
 
 def _strength(player: Player) -> Check:
-    rows = [player.play(Round.of(replace(EASY, rep=rep))) for rep in range(3)]
+    rows = [player.play(player.round(EASY, rep)) for rep in range(3)]
     right = [row.successes for row in rows if row.successes is not None]
     prior = np.mean([row.baseline_successes for row in rows])
     if not right:
@@ -207,24 +237,28 @@ def _strength(player: Player) -> Check:
     return Check(
         "",
         None,
-        f"{np.mean(right):.1f} of {EASY.n} from exact marginals; the prior gets {prior:.1f}",
+        f"{np.mean(right):.1f} of {EASY.n} without noise; the prior gets {prior:.1f}",
     )
 
 
-def _with_truth(game: Game, flip: bool) -> Round:
+def _with_truth(player: Player, flip: bool) -> Round:
     """A round of a binary column, its truth flipped behind the attacker's back or not."""
-    round_ = Round.of(game)
+    round_ = player.round(NOISY)
     return replace(round_, truth=Table(round_.truth.domain, abs(round_.truth.codes - int(flip))))
 
 
 def _rows(player: Player, game: Game) -> list[Result]:
-    rows = [player.play(Round.of(replace(game, rep=rep))) for rep in range(GAMES)]
+    rows = [player.play(player.round(game, rep)) for rep in range(GAMES)]
     return [row for row in rows if row.successes is not None]
 
 
 def _fingerprint(view: AttackerView) -> list[bytes]:
-    answers = getattr(view.release, "answers", ())
-    return [view.known.codes.tobytes(), *(answer.tobytes() for answer in answers)]
+    """The known columns, and every array of the release."""
+    found = [view.known.codes.tobytes()]
+    for value in getattr(view.release, "__dict__", {}).values():
+        parts = value if isinstance(value, list | tuple) else [value]
+        found += [part.tobytes() for part in parts if isinstance(part, np.ndarray)]
+    return found
 
 
 CHECKS: Mapping[str, Callable[[Player], Check]] = {

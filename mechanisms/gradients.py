@@ -282,6 +282,12 @@ class GradientRelease:
     biases: Floats | None
     scale: float | None
 
+    def __post_init__(self) -> None:
+        # All attacks share one release.
+        self.weights.setflags(write=False)
+        if self.biases is not None:
+            self.biases.setflags(write=False)
+
     @property
     def noise_sd(self) -> float:
         return self.step.sigma * self.step.clip

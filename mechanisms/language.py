@@ -201,6 +201,9 @@ class NgramRelease:
     training: LazyTraining
     logits: Floats
 
+    def __post_init__(self) -> None:
+        self.logits.setflags(write=False)  # all attacks share one release
+
 
 @dataclass(frozen=True)
 class NgramModels:

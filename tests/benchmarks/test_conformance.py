@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from reconbench.benchmarks.conformance import check_attack
+from reconbench.benchmarks.conformance import Player, check_attack, run_check
+from reconbench.benchmarks.game import AttackSpec
 
 DISHONEST = """
 import gc
@@ -35,6 +36,15 @@ class Peeker(Guess):
         rounds = [x for x in gc.get_objects() if type(x) is Round and x.view is view]
         return rounds[-1].truth.codes if rounds else np.zeros((view.n, len(view.targets)), int)
 
+class Forger(Guess):
+    name = "forger"
+    def codes(self, view, rng):
+        for array in vars(view.release).values():
+            if isinstance(array, np.ndarray):
+                array.setflags(write=True)
+                array[...] = 0
+        return np.zeros((view.n, len(view.targets)), dtype=int)
+
 class Shapeless(Guess):
     name = "shapeless"
     def codes(self, view, rng):
@@ -45,6 +55,31 @@ class Shapeless(Guess):
 @pytest.mark.parametrize("name", ["posterior", "prior", "random", "rap"])
 def test_our_attacks_pass(name: str) -> None:
     assert [check for check in check_attack(name) if check.passed is False] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "mechanism"),
+    [("agia", "gradient"), ("agia-prior", "gradient"), ("extraction-prior", "ngram-dpsgd")],
+)
+def test_attacks_on_other_releases_pass_and_play(name: str, mechanism: str) -> None:
+    found = {check.name: check for check in check_attack(name, mechanism=mechanism)}
+    assert [check for check in found.values() if check.passed is False] == []
+    assert all(found[each].passed for each in ("valid guesses", "stays below the ceiling"))
+    wide = found["several columns"]
+    assert wide.passed or "there are no games with two columns" in wide.detail
+
+
+@pytest.mark.parametrize("mechanism", ["gradient", "ngram-dpsgd"])
+def test_forged_releases_are_caught(tmp_path: Path, mechanism: str) -> None:
+    path = tmp_path / "dishonest.py"
+    path.write_text(DISHONEST)
+    found = run_check("leaves the view alone", Player(AttackSpec(f"{path}:Forger"), mechanism))
+    assert found.passed is False and "changed the release" in found.detail
+
+
+def test_an_unknown_mechanism_is_told() -> None:
+    with pytest.raises(ValueError, match="unknown mechanism 'nope'"):
+        check_attack("prior", mechanism="nope")
 
 
 @pytest.mark.parametrize(

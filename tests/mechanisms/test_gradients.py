@@ -176,6 +176,8 @@ def test_the_contract(toy_net: BayNet) -> None:
     release = mechanism.release(table, np.random.default_rng(1))
     assert isinstance(release, Release) and release.domain == toy_net.domain
     assert release.weights.shape == (1, 3, 1, sum(toy_net.domain.sizes))
+    assert release.biases is not None
+    assert not release.weights.flags.writeable and not release.biases.flags.writeable
     again = mechanism.release(table, np.random.default_rng(1))
     assert np.array_equal(release.weights, again.weights)
     assert mechanism.facts()["sigma"] == mechanism.step.sigma

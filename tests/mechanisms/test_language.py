@@ -182,6 +182,7 @@ def test_a_release_and_its_facts() -> None:
     table = prior.sample(50, np.random.default_rng(0))
     release = mechanism.release(table, np.random.default_rng(1))
     assert release.logits.shape == (50, 10) and release.column == "digit"
+    assert not release.logits.flags.writeable
     again = mechanism.release(table, np.random.default_rng(1))
     assert (release.logits == again.logits).all()
     facts = mechanism.facts()

@@ -27,6 +27,7 @@ fails.
 Examples:
   reconbench check-attack my_attack.py:MyAttack
   reconbench check-attack my_attack.py:MyAttack --timeout 300
+  reconbench check-attack agia-prior --mechanism gradient
   reconbench check-attack rap --json
 """
 
@@ -41,6 +42,9 @@ Example:
 
 def check_attack(
     attack: Annotated[str, typer.Argument(help="A name or file.py:Class.")],
+    mechanism: Annotated[
+        str, typer.Option(help="What it attacks: a name (see `list mechanisms`) or file.py:Class.")
+    ] = "gaussian-marginals",
     timeout: Annotated[
         float, typer.Option(min=0.0, help="Seconds for one answer of the attack; 0 for no limit.")
     ] = 60.0,
@@ -50,7 +54,8 @@ def check_attack(
     from reconbench.benchmarks.workers import Limits
 
     limits = Limits.of(timeout, memory_limit=0)
-    found = conformance.check_attack(plugins.absolute(attack), limits=limits)
+    attacked = plugins.absolute(mechanism)
+    found = conformance.check_attack(plugins.absolute(attack), mechanism=attacked, limits=limits)
     if as_json:
         typer.echo(json.dumps([asdict(check) for check in found], ensure_ascii=False))
     else:
