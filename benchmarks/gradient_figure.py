@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -142,22 +142,30 @@ def chart() -> dict[str, Any]:
     }
 
 
-def figure() -> bytes:
-    """The figure as PNG."""
+def picture(drawn: dict[str, Any]) -> bytes:
+    """A chart as PNG."""
     try:
         import vl_convert
     except ImportError:
         raise ValueError("drawing needs vl-convert: pip install 'reconbench[figures]'") from None
-    return bytes(vl_convert.vegalite_to_png(chart(), scale=1.5))
+    return bytes(vl_convert.vegalite_to_png(drawn, scale=1.5))
+
+
+def draw(
+    about: str | None, made: Callable[[], dict[str, Any]], arguments: Sequence[str] | None
+) -> None:
+    """The command of a figure: make its chart and write it where it is asked for."""
+    parser = argparse.ArgumentParser(description=(about or "").splitlines()[0])
+    parser.add_argument("--out", type=Path, required=True, help="the figure, a PNG file")
+    out = parser.parse_args(arguments).out
+    try:
+        write_atomic(out, picture(made()))
+    except ValueError as error:
+        parser.error(str(error))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--out", type=Path, required=True, help="the figure, a PNG file")
-    try:
-        write_atomic(parser.parse_args(arguments).out, figure())
-    except ValueError as error:
-        parser.error(str(error))
+    draw(__doc__, chart, arguments)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ import pytest
 from pydantic import Field, TypeAdapter, ValidationError
 from scipy.stats import binomtest, norm
 
-from reconbench.benchmarks import gradient_figure
+from reconbench.benchmarks import gradient_errors_figure, gradient_figure
 from reconbench.benchmarks.computations_gradients import GradientCurve
 from reconbench.benchmarks.gradients import Errors, Scales, SimulationError, images, simulate
 from reconbench.benchmarks.suite import find_suite
@@ -285,3 +285,18 @@ def test_the_figure_is_drawn_from_the_bounds(tmp_path: Path) -> None:
     assert picture.read_bytes().startswith(b"\x89PNG")
     with pytest.raises(SystemExit, match="2"):
         gradient_figure.main(["--out", str(tmp_path / "none" / "corridor.png")])
+
+
+def test_the_figure_of_errors_shows_the_suites(tmp_path: Path) -> None:
+    """Every point once, over the law's mean: bands that do not depend on σ, boxes around them."""
+    assert (Path(__file__).parents[2] / "docs" / "img" / "gradient-errors.png").is_file()
+    points = gradient_errors_figure.simulated()
+    assert len(points) == 27 + 15
+    rows = gradient_errors_figure.error_rows([points[0], points[8]])
+    assert [row["sigma"] for row in rows] == [0.001, 10.0]
+    for row in rows:
+        assert row["law50"] == pytest.approx(rows[0]["law50"])
+        assert 0.8 < row["seen50"] / row["law50"] < 1.2
+        assert row["seen05"] < row["seen25"] < row["seen75"] < row["seen95"]
+    drawn = gradient_figure.picture(gradient_errors_figure.chart(rows))
+    assert drawn.startswith(b"\x89PNG")
