@@ -93,8 +93,12 @@ def shipped_name(spec: str) -> str | None:
         return None
     for node in _tree(found[1]).body:
         if isinstance(node, ast.ClassDef) and node.name == cls:
-            return _text(_declared(node, "name"))
+            return _named(node)
     return None
+
+
+def _named(node: ast.ClassDef) -> str | None:
+    return _text(_declared(node, "name"))
 
 
 def _declared(node: ast.ClassDef, name: str) -> ast.AnnAssign | None:
