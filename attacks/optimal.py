@@ -93,7 +93,7 @@ def rad_of_reports(view: AttackerView) -> dict[str, float]:
         return {}
     if set(release.columns) != set(view.targets):
         return {}
-    marginal = _joint_prior(view.prior, release.columns)
+    marginal = joint_prior(view.prior, release.columns)
     given = view.prior.conditional(view.known, release.columns).reshape(view.n, -1)
     return {"rad_bound": float(release.channel.rad_given(marginal, given).mean())}
 
@@ -119,7 +119,7 @@ def evidence_of(view: AttackerView) -> Evidence:
 def _from_reports(view: AttackerView, release: LocalRelease) -> Evidence:
     # L is 1 on the supported values and e^−ε elsewhere; P̄ = π(S) + (1 − π(S)) e^−ε.
     held = release.reports.hold(_joint_values(view, release))
-    mass = release.reports.mass(_joint_prior(view.prior, release.columns))
+    mass = release.reports.mass(joint_prior(view.prior, release.columns))
     odds = float(np.exp(-release.channel.epsilon))
     likelihood, overall = np.where(held, 1.0, odds), mass + (1 - mass) * odds
     # A report of no value at all is equally likely from every value, also when e^−ε is 0.
@@ -134,11 +134,11 @@ def _from_sum(view: AttackerView, release: SumRelease, others: Table) -> Evidenc
     top = float(likelihood.max())
     # All densities underflow only where the answer is far beyond every value: nothing is learnt.
     likelihood = likelihood / top if top > 0 else np.ones_like(likelihood)
-    overall = likelihood @ _joint_prior(view.prior, (release.column,))
+    overall = likelihood @ joint_prior(view.prior, (release.column,))
     return Evidence(likelihood[None], np.array([overall]))
 
 
-def _joint_prior(prior: Prior, columns: tuple[str, ...]) -> Floats:
+def joint_prior(prior: Prior, columns: tuple[str, ...]) -> Floats:
     """P(joint value) of the columns, the rest summed out."""
     domain = prior.domain.project(columns)
     every = np.indices(domain.sizes).reshape(len(domain), -1).T

@@ -204,6 +204,9 @@ class Outcome:
         """The success in the replaced world with the target averaged out."""
         return chance_of_guesses(self.times_guessed, prior)
 
+    def measured(self, prior: Floats) -> MeasuredRad:
+        return MeasuredRad(self.real, self.chance(prior))
+
 
 def play(
     client: Client,
@@ -223,7 +226,8 @@ def play(
     times = np.zeros(m, dtype=np.int64)
 
     def guesses(values: Codes) -> Codes:
-        return reader.guess(client(values, inner), len(values), prior, rng)
+        # A client may randomise its array in place.
+        return reader.guess(client(values.copy(), inner), len(values), prior, rng)
 
     for n in batches(trials, reader.cells(m)):
         values = draw(drawn, n, rng)
@@ -242,7 +246,7 @@ def estimates(
 ) -> list[EpsilonEstimate]:
     """ε by RAD through the mechanism's own ceiling, by RAD as a black box, and by LDP-Auditor."""
     reader_of(mechanism)
-    measured = MeasuredRad(outcome.real, outcome.chance(prior))
+    measured = outcome.measured(prior)
     positives = Counted(outcome.true_positives, outcome.trials)
     negatives = Counted(outcome.false_positives, outcome.trials)
     return [

@@ -27,7 +27,7 @@ import numpy.typing as npt
 
 from reconbench.attacks import AttackerView, Reconstruction
 from reconbench.attacks.metrics import ExactMatch, WithinL1
-from reconbench.attacks.optimal import rad_of_reports
+from reconbench.attacks.optimal import joint_prior, rad_of_reports
 from reconbench.benchmarks.rounds import RELEASE_AXES, Adversary, Round
 from reconbench.bounds.rad import GaussianNoise, LaplaceNoise, rad_location, success_within
 from reconbench.bounds.relation import why_not_replace_one
@@ -149,12 +149,12 @@ def _of_sum(view: AttackerView) -> float | None:
     noise = release.noise
     if not isinstance(noise, LaplaceNoise | GaussianNoise):
         return None
-    given = view.prior.conditional(view.known, view.targets)
-    if np.ptp(given, axis=0).max() > 1e-12:
+    prior = joint_prior(view.prior, view.targets)
+    if np.abs(view.prior.conditional(view.known, view.targets) - prior).max() > 1e-12:
         return None
     error = metric.error if isinstance(metric, WithinL1) else 0
     # Cutting the answer off is post-processing: without it the bound is no smaller.
-    return _located(noise, tuple(release.values), tuple(given[0]), error)
+    return _located(noise, tuple(release.values), tuple(prior), error)
 
 
 @cache
@@ -166,6 +166,4 @@ def _located(
 ) -> float:
     codes = np.arange(len(values))
     near = success_within(np.abs(np.subtract.outer(codes, codes)), error)
-    total = np.sum(prior)
-    found = rad_location(noise, values, np.asarray(prior) / total, success=near, tolerance=WIDTH)
-    return found.high
+    return rad_location(noise, values, prior, success=near, tolerance=WIDTH).high

@@ -34,6 +34,9 @@ def test_a_correct_client(reconbench: Run) -> None:
     assert not any(each["violated"] for each in methods.values())
     assert {each["verdict"] for each in methods.values()} == {"no violation found"}
     assert found["rad"] == pytest.approx(found["success"] - 0.05)
+    assert found["replaced_success"] == pytest.approx(0.05) and found["delta"] == 0
+    # 99 %, of a difference of two sd 0.0014 at most
+    assert found["rad_low"] < found["rad"] < found["rad_high"] < found["rad_low"] + 0.01
 
 
 def test_a_client_at_twice_its_epsilon(reconbench: Run) -> None:
@@ -72,6 +75,7 @@ def test_counts_of_two_worlds(reconbench: Run) -> None:
     known = answer(reconbench(*both, "--chance", "0.1", "--mechanism", "grr", "--epsilon", "1"))
     assert [each["method"] for each in counted["estimates"]] == ["rad-black-box"]
     assert counted["estimates"][0]["verdict"] is None
+    assert counted["rad_low"] < known["rad_low"] < known["rad_high"] < counted["rad_high"]
     exact, black_box = known["estimates"]
     assert exact["method"] == "rad-grr" and exact["violated"] and exact["upper"] > 3
     # nothing is spent on a world that is known

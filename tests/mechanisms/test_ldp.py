@@ -124,6 +124,62 @@ def test_large_domains(kind: type[GRR], epsilon: float) -> None:
         assert (on.sum(axis=1) == width).all()
 
 
+def evenness(times: np.ndarray, n: int, drawn: float, fixed: bool) -> float:
+    """P-value of how often each of k other values was in n reports, `drawn` of them a report.
+
+    Σ (times − nq)²/(nq(1 − q)) with q = drawn/k is chi-square with k degrees of freedom where
+    values are in or out by themselves; with k − 1, and k/(k − 1) times as large, where their
+    number in a report is fixed.
+    """
+    k = times.size
+    q = drawn / k
+    statistic = float(((times - n * q) ** 2).sum() / (n * q * (1 - q)))
+    if fixed:
+        return float(chi2.sf(statistic * (k - 1) / k, k - 1))
+    return float(chi2.sf(statistic, k))
+
+
+@pytest.mark.parametrize(
+    ("kind", "epsilon", "n"),
+    [
+        (GRR, 0.3, 200_000),
+        (GRR, 5.0, 200_000),
+        (OUE, 0.3, 400),
+        (OUE, 5.0, 10_000),
+        (SubsetSelection, 0.3, 400),
+        (SubsetSelection, 5.0, 10_000),
+    ],
+)
+def test_others_are_equally_likely_in_large_domains(
+    kind: type[GRR], epsilon: float, n: int
+) -> None:
+    """All 4,999 other values of 5,000, six tests at 1e-4; and one report in five that never names
+    the upper half must fail."""
+    m, value = 5000, 1234
+    channel = kind(epsilon, m)
+    values = np.full(n, value, dtype=np.int64)
+    reports = sample_reports(channel, values, np.random.default_rng(9))
+    match reports:
+        case OneValue(values=members):
+            pass
+        case Subsets(chosen=chosen):
+            members = chosen.reshape(-1)
+        case _:
+            members = np.nonzero(reports.on)[1]
+    own = int((members == value).sum())
+    fixed = not isinstance(channel, OUE)
+    drawn = channel.others_on * (m - 1) if isinstance(channel, OUE) else (members.size - own) / n
+
+    def p_value(found: np.ndarray) -> float:
+        times = np.delete(np.bincount(found, minlength=m), value)
+        return evenness(times, n, drawn, fixed)
+
+    assert p_value(members) > FALSE_ALARM
+    halved = members.copy()
+    halved[: members.size // 5] %= m // 2
+    assert p_value(halved) < FALSE_ALARM
+
+
 def test_reports_say_the_same_in_every_form() -> None:
     rng = np.random.default_rng(3)
     on = rng.random((40, 7)) < 0.4

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from reconbench.benchmarks.audit_ldp import Client
-    from reconbench.bounds.audit import Counted, EpsilonEstimate, RadAudit
+    from reconbench.bounds.audit import Counted, EpsilonEstimate, MeasuredRad, RadAudit
 
     Floats = npt.NDArray[np.float64]
 
@@ -126,11 +126,9 @@ def ldp(
         "prior": prior,
         "trials": count,
         "seed": seed,
-        "success": outcome.real.estimate,
-        "replaced_success": outcome.replaced.estimate,
-        "rad": outcome.real.estimate - outcome.chance(weights).estimate,
+        **_advantage(outcome.measured(weights), confidence),
     }
-    _report(found, epsilon, facts, as_json=as_json)
+    _report(found, epsilon, delta, facts, as_json=as_json)
 
 
 @counts.command("rad", help=RAD_HELP)
@@ -165,9 +163,9 @@ def rad(
     if mechanism is not None:
         audits.insert(0, _exact(mechanism, weights))
     measured = MeasuredRad(real, replaced)
-    facts = {"success": real.estimate, "replaced_success": replaced.estimate}
-    facts["rad"] = measured.estimate
-    _report([each.audit(measured, confidence) for each in audits], epsilon, facts, as_json=as_json)
+    facts = _advantage(measured, confidence)
+    found = [each.audit(measured, confidence) for each in audits]
+    _report(found, epsilon, delta, facts, as_json=as_json)
 
 
 @counts.command("positives", help=POSITIVES_HELP)
@@ -189,7 +187,7 @@ def positives(
     false = _counted("--fp", fp, name, trials if fp_trials is None else fp_trials)
     found = LdpAuditor(delta).audit(true, false, confidence)
     facts = {"tpr": true.estimate, "fpr": false.estimate}
-    _report([found], epsilon, facts, as_json=as_json)
+    _report([found], epsilon, delta, facts, as_json=as_json)
 
 
 @counts.command("one-run", help=ONE_RUN_HELP)
@@ -213,11 +211,28 @@ def one_run(
     found = [audit_canaries(tally, delta, confidence)]
     if values == 2:
         found.insert(0, audit_membership(tally, delta, confidence))
-    _report(found, epsilon, {"right_share": right / guesses}, as_json=as_json)
+    _report(found, epsilon, delta, {"right_share": right / guesses}, as_json=as_json)
+
+
+def _advantage(measured: MeasuredRad, confidence: float) -> dict[str, float]:
+    """Both successes, and their difference with its interval."""
+    low, high = measured.interval(confidence)
+    return {
+        "success": measured.real.estimate,
+        "replaced_success": measured.replaced.estimate,
+        "rad": measured.estimate,
+        "rad_low": low,
+        "rad_high": high,
+    }
 
 
 def _report(
-    found: Sequence[EpsilonEstimate], claimed: float | None, facts: dict[str, Any], *, as_json: bool
+    found: Sequence[EpsilonEstimate],
+    claimed: float | None,
+    delta: float,
+    facts: dict[str, Any],
+    *,
+    as_json: bool,
 ) -> None:
     rows = []
     for each in found:
@@ -230,10 +245,11 @@ def _report(
             }
         )
     if as_json:
-        report = {"claimed_epsilon": claimed, **facts, "estimates": rows}
+        report = {"claimed_epsilon": claimed, "delta": delta, **facts, "estimates": rows}
         typer.echo(json.dumps(report, ensure_ascii=False))
         return
     claim = "no claim" if claimed is None else f"claimed epsilon {claimed:g}"
+    claim += f", delta {delta:g}" if delta else ""
     shown = [
         [
             row["method"],
