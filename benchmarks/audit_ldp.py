@@ -23,13 +23,16 @@ import numpy.typing as npt
 
 from reconbench.benchmarks import plugins
 from reconbench.bounds.audit import (
-    AUDITS,
     Counted,
     EpsilonEstimate,
     LdpAuditor,
     MeasuredRad,
     Proportion,
+    RadAudit,
     audit_black_box,
+    audit_grr,
+    audit_oue,
+    audit_ss,
     chance_of_guesses,
 )
 from reconbench.bounds.rad import GRR, OUE, SubsetSelection, SupportChannel
@@ -57,6 +60,12 @@ class Reader(Protocol):
     def guess(self, reports: object, n: int, prior: Floats, rng: np.random.Generator) -> Codes:
         """One guess for each of n reports; refuses reports that are not of the form."""
 
+    def width(self, reports: object) -> int:
+        """Values in every report that it guessed from; 0 where their number is random."""
+
+    def audit(self, prior: Floats, width: int) -> RadAudit:
+        """The exact RAD audit of the mechanism, for reports of so many values."""
+
 
 class ReadValue:
     """A reported value is guessed as it is."""
@@ -66,6 +75,12 @@ class ReadValue:
 
     def guess(self, reports: object, n: int, prior: Floats, rng: np.random.Generator) -> Codes:
         return _codes(reports, n, 1, prior.size)
+
+    def width(self, reports: object) -> int:
+        return 1
+
+    def audit(self, prior: Floats, width: int) -> RadAudit:
+        return audit_grr(prior)
 
 
 class ReadSubset:
@@ -78,6 +93,12 @@ class ReadSubset:
         chosen = _codes(reports, n, 2, prior.size)
         counts = np.full(n, chosen.shape[1], dtype=np.int64)
         return likeliest(chosen.reshape(-1), counts, prior, rng)
+
+    def width(self, reports: object) -> int:
+        return int(np.shape(np.asarray(reports))[1])
+
+    def audit(self, prior: Floats, width: int) -> RadAudit:
+        return audit_ss(prior, width)
 
 
 class ReadBits:
@@ -101,6 +122,12 @@ class ReadBits:
             )
         places = np.flatnonzero(on)
         return likeliest(places % prior.size, np.count_nonzero(on, axis=1), prior, rng)
+
+    def width(self, reports: object) -> int:
+        return 0
+
+    def audit(self, prior: Floats, width: int) -> RadAudit:
+        return audit_oue(prior)
 
 
 def likeliest(
@@ -183,6 +210,7 @@ class Outcome:
     ``hits``: the guess was the value. ``replaced_hits``: it was another draw of the prior.
     ``times_guessed``: how often each value was guessed, in the same trials. ``true_positives`` and
     ``false_positives``: guesses of the first value when the input is it, and when it is the last.
+    ``width``: values in every report, 0 if their number is random.
     """
 
     trials: int
@@ -191,6 +219,7 @@ class Outcome:
     times_guessed: npt.NDArray[np.int64]
     true_positives: int
     false_positives: int
+    width: int
 
     @property
     def real(self) -> Counted:
@@ -224,10 +253,17 @@ def play(
     inner, drawn = rng.spawn(1)[0], cumulative(prior)
     hits = replaced = true_positives = false_positives = 0
     times = np.zeros(m, dtype=np.int64)
+    widths: set[int] = set()
 
     def guesses(values: Codes) -> Codes:
         # A client may randomise its array in place.
-        return reader.guess(client(values.copy(), inner), len(values), prior, rng)
+        reports = client(values.copy(), inner)
+        found = reader.guess(reports, len(values), prior, rng)
+        widths.add(reader.width(reports))
+        if len(widths) > 1:
+            sizes = " and ".join(str(each) for each in sorted(widths))
+            raise AuditError(f"the client must report as many values each time, got {sizes}")
+        return found
 
     for n in batches(trials, reader.cells(m)):
         values = draw(drawn, n, rng)
@@ -238,19 +274,19 @@ def play(
         true_positives += int((guesses(np.zeros(n, dtype=np.int64)) == 0).sum())
         false_positives += int((guesses(np.full(n, m - 1, dtype=np.int64)) == 0).sum())
         advance()
-    return Outcome(trials, hits, replaced, times, true_positives, false_positives)
+    return Outcome(trials, hits, replaced, times, true_positives, false_positives, widths.pop())
 
 
 def estimates(
     outcome: Outcome, mechanism: str, prior: Floats, delta: float = 0.0, confidence: float = 0.99
 ) -> list[EpsilonEstimate]:
     """ε by RAD through the mechanism's own ceiling, by RAD as a black box, and by LDP-Auditor."""
-    reader_of(mechanism)
+    reader = reader_of(mechanism)
     measured = outcome.measured(prior)
     positives = Counted(outcome.true_positives, outcome.trials)
     negatives = Counted(outcome.false_positives, outcome.trials)
     return [
-        AUDITS[mechanism](prior).audit(measured, confidence),
+        reader.audit(prior, outcome.width).audit(measured, confidence),
         audit_black_box(prior, delta).audit(measured, confidence),
         LdpAuditor(delta).audit(positives, negatives, confidence),
     ]

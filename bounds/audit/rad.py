@@ -105,14 +105,19 @@ def audit_oue(prior: ArrayLike | int) -> RadAudit:
     return _known_mechanism("oue", inverse, inverse)
 
 
-def audit_ss(prior: ArrayLike | int) -> RadAudit:
+def audit_ss(prior: ArrayLike | int, subset: int = 0) -> RadAudit:
     """Subset selection: B of Example 4.6, for any prior.
 
-    Where the size of the subset drops, B jumps: up under a uniform prior, often down under a
-    skewed one. One advantage may then belong to several ε, and the interval holds them all.
+    ``subset`` is the number of values in a report, which anyone can count: B then rises with ε.
+    0 stands for the size of Example 4.6 at every ε; other clients round it otherwise. Where that
+    drops, B jumps: up under a uniform prior, often down under a skewed one. One advantage may then
+    belong to several ε, and the interval holds them all.
     """
     weights = _prior(prior)
-    smallest = partial(epsilon_ss, prior=weights)
+    smallest = partial(epsilon_ss, prior=weights, subset=subset)
+    if subset:
+        smallest(0.0)
+        return _known_mechanism("ss", smallest, smallest)
     uniform = weights.min() == weights.max()
     largest = smallest if uniform else partial(_largest_ss, prior=weights)
     return _known_mechanism("ss", smallest, largest)

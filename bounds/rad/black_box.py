@@ -101,9 +101,9 @@ def rad_perfect(epsilon: float, prior: ArrayLike | int, delta: float = 0.0) -> f
     """Theorem 5.3, corrected: 0-RAD under (ε, δ)-DP without auxiliary knowledge.
 
     Let Θ_i be the outputs on which the attack guesses i and x_i = P(Θ_i | i) − P(Θ_i); the RAD is
-    Σ π_i x_i. Each x_i is at most TV (1 − π_i), and their sum at most
+    Σ π_i x_i. For the best attack each x_i is from 0 to TV (1 − π_i), and their sum at most
     G = (m − 1)(e^ε − 1 + δm)/(e^ε + m − 1) (Eq. 11; Theorem 5.3 prints 2δ for δm in it). The
-    largest Σ π_i x_i under both fills the x_i in descending order of π until G is used up.
+    largest Σ π_i x_i under these fills the x_i in descending order of π until G is used up.
     """
     values, delta = as_prior(prior), _validate.below_one("delta", delta)
     m, odds = values.size, _odds(epsilon)

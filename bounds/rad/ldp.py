@@ -347,17 +347,23 @@ def epsilon_oue(gamma: float, prior: ArrayLike | int, aux: ArrayLike | None = No
     return float(brentq(gap, 0.0, LARGEST_EPSILON, xtol=1e-13, rtol=1e-14))
 
 
-def epsilon_ss(gamma: float, prior: ArrayLike | int, aux: ArrayLike | None = None) -> float:
+def epsilon_ss(
+    gamma: float, prior: ArrayLike | int, aux: ArrayLike | None = None, subset: int = 0
+) -> float:
     """The smallest ε at which SS allows a 0-RAD of γ: 0 for γ ≤ 0, inf if no finite ε does.
 
-    The subset sizes ω are tried from the largest, each on the ε that it belongs to; at one ω the
-    advantage is m (e^ε − 1) s/(ω e^ε + m − ω) with s free of ε, which has an inverse.
+    At one ω the advantage is m (e^ε − 1) s/(ω e^ε + m − ω) with s free of ε, which has an inverse.
+    Without a known ``subset`` its sizes are tried from the largest, each on the ε that it belongs
+    to.
     """
     target, values = as_advantage(gamma), as_prior(prior)
     m = values.size
+    larger = _larger(values, as_labels(aux, m))
+    if subset:
+        w = SubsetSelection(0.0, m, subset).subset
+        return _from_odds(target, m * _subset_mean(values, *larger, w), w, m - w)
     if target <= 0:
         return 0.0
-    larger = _larger(values, as_labels(aux, m))
     for w in range(max(m // 2, 1), 0, -1):
         smallest = math.log(max(m / (w + 1) - 1, 1.0))
         largest = math.inf if w == 1 else math.log(m / w - 1)

@@ -26,7 +26,8 @@ from reconbench.benchmarks.audit_ldp import (
     play,
 )
 from reconbench.benchmarks.plugins import PluginError
-from reconbench.bounds.audit import LdpAuditor, MeasuredRad, audit_grr
+from reconbench.bounds.audit import LdpAuditor, MeasuredRad, audit_grr, audit_ss
+from reconbench.bounds.rad import SubsetSelection
 from reconbench.mechanisms.ldp import BitLists
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -140,6 +141,21 @@ def test_twice_the_epsilon_is_caught(name: str) -> None:
     found = estimates(outcome, name, np.full(20, 0.05))
     assert found[0].verdict(1.0).violated and not found[0].verdict(2.1).violated
     assert str(found[0].verdict(1.0)) == "violates ε = 1 with confidence 99 %"
+
+
+@pytest.mark.parametrize("prior", [np.full(20, 0.05), np.arange(1, 21) / 210])
+def test_subsets_are_taken_as_large_as_they_are(prior: np.ndarray) -> None:
+    """20/(e^1.5 + 1) = 3.65 is rounded to 4 by other libraries, to 3 by Example 4.6; at 99.99 %."""
+    outcome = play(client_of(SubsetSelection(1.5, 20, 4)), "ss", prior, 200_000, rng())
+    assert outcome.width == 4
+    measured = outcome.measured(prior)
+    assert estimates(outcome, "ss", prior, confidence=0.9999)[0].covers(1.5)
+    assert audit_ss(prior, 4).audit(measured, 0.9999).covers(1.5)
+    assert not audit_ss(prior, 3).audit(measured, 0.9999).covers(1.5)
+
+    sizes = iter((2, 2, 3))
+    with pytest.raises(AuditError, match="as many values each time, got 2 and 3"):
+        play(lambda values, _: np.zeros((len(values), next(sizes)), int), "ss", prior, 9, rng())
 
 
 @pytest.mark.slow

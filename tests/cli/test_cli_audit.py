@@ -82,6 +82,13 @@ def test_counts_of_two_worlds(reconbench: Run) -> None:
     assert black_box["lower"] > counted["estimates"][0]["lower"] > 2
 
 
+def test_counts_of_subsets(reconbench: Run) -> None:
+    """A success of 0.4 is e^ε/(2 e^ε + 98) at e^ε = 196."""
+    base = (*RAD, "--hits", "400", "--trials", "1000", "--chance", "0.01", "--domain-size", "100")
+    found = answer(reconbench(*base, "--mechanism", "ss", "--subset", "2", "--json"))
+    assert by_method(found)["rad-ss"]["epsilon"] == pytest.approx(5.2781, abs=1e-4)
+
+
 def test_counts_of_positives(reconbench: Run) -> None:
     base = (*POSITIVES, "--tp", "900", "--fp", "30", "--trials", "1000", "--json")
     found = answer(reconbench(*base, "--epsilon", "2"))
@@ -125,6 +132,16 @@ def test_counts_of_one_run(reconbench: Run) -> None:
              "--mechanism", "rappor"),
             "unknown mechanism 'rappor'",
         ),
+        (
+            (*RAD, "--hits", "1", "--trials", "5", "--chance", "0.1", "--domain-size", "10",
+             "--mechanism", "grr", "--subset", "2"),
+            "--subset needs --mechanism ss, got grr",
+        ),
+        (
+            (*RAD, "--hits", "1", "--trials", "5", "--chance", "0.1", "--domain-size", "10",
+             "--mechanism", "ss", "--subset", "10"),
+            "subset must be between 1 and 9",
+        ),
         ((*POSITIVES, "--tp", "11", "--fp", "0", "--trials", "10"), "--tp must be"),
         ((*POSITIVES, "--tp", "1", "--fp", "-2", "--trials", "10"), "--fp must be"),
         ((*POSITIVES, "--tp", "1", "--fp", "2", "--trials", "10", "--fp-trials", "1"), "--fp must"),
@@ -161,3 +178,11 @@ def test_mistakes_are_one_line(
 def test_help_teaches_by_example(reconbench: Run, command: tuple[str, ...]) -> None:
     shown = reconbench(*command, "--help").stdout
     assert "Examples:" in shown and f"reconbench {' '.join(command)} --" in shown
+
+
+def test_games_show_the_advantage_beside_its_ceiling(reconbench: Run) -> None:
+    game = ("game", "--dataset", "acs", "--targets", "SEX", "--epsilon", "3", "--n", "10")
+    more = ("--mechanism", "grr", "--attack", "prior", "--advantage", "5", "--reps", "1")
+    shown = reconbench(*game, *more).stdout
+    assert "prior: advantage 0.000 over the same attack on 5 replaced" in shown
+    assert "at most 0." in shown and "(Theorem 4.3)" in shown

@@ -141,6 +141,7 @@ def rad(
     domain_size: Domain = None,
     prior: Prior = "uniform",
     mechanism: Annotated[str | None, typer.Option(help="grr, ss or oue, if it is one.")] = None,
+    subset: Annotated[int, typer.Option(help="Values in an ss report; 0: the usual.")] = 0,
     epsilon: Claimed = None,
     delta: Delta = 0.0,
     confidence: Confidence = 0.99,
@@ -161,7 +162,9 @@ def rad(
     weights = _prior(prior, domain_size)
     audits: list[RadAudit] = [audit_black_box(weights, delta)]
     if mechanism is not None:
-        audits.insert(0, _exact(mechanism, weights))
+        audits.insert(0, _exact(mechanism, weights, subset))
+    elif subset:
+        raise ValueError("--subset needs --mechanism ss, got none")
     measured = MeasuredRad(real, replaced)
     facts = _advantage(measured, confidence)
     found = [each.audit(measured, confidence) for each in audits]
@@ -326,12 +329,16 @@ def _prior(text: str, size: int | None) -> Floats:
     return np.asarray(weights / weights.sum())
 
 
-def _exact(mechanism: str, weights: Floats) -> RadAudit:
-    from reconbench.bounds.audit import AUDITS
+def _exact(mechanism: str, weights: Floats, subset: int) -> RadAudit:
+    from reconbench.bounds.audit import AUDITS, audit_ss
 
     if mechanism not in AUDITS:
         raise ValueError(f"unknown mechanism {mechanism!r}; available: {', '.join(AUDITS)}")
-    return AUDITS[mechanism](weights)
+    if not subset:
+        return AUDITS[mechanism](weights)
+    if mechanism != "ss":
+        raise ValueError(f"--subset needs --mechanism ss, got {mechanism}")
+    return audit_ss(weights, subset)
 
 
 def _client(

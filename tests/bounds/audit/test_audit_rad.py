@@ -78,6 +78,24 @@ def test_ends_enclose_every_epsilon_of_one_advantage() -> None:
         assert found.upper == pytest.approx(below[-1], abs=0.011)
 
 
+@pytest.mark.parametrize("subset", [1, 2, 5])
+def test_known_subsets_belong_to_one_epsilon(subset: int) -> None:
+    """Subsets of any size, enumerated; the usual one at these ε is 3, 1 and 1 of 6 values."""
+    prior = np.array([0.671, 0.316, 0.013, 0.0, 0.0, 0.0])
+    inside = np.array([[z in s for z in range(6)] for s in combinations(range(6), subset)])
+    for epsilon in (0.0, 1.0, 3.0):
+        levels = np.where(inside, math.exp(epsilon), 1.0)
+        likelihood = levels / levels.sum(axis=0)
+        weight = (likelihood - (likelihood @ prior)[:, None]) * prior
+        found = audit_ss(prior, subset).audit(exactly(float(weight.max(axis=1).sum())))
+        assert found.lower == pytest.approx(epsilon, abs=1e-9)
+        assert found.upper == pytest.approx(epsilon, abs=1e-9)
+    # Five of six values name the two likely ones too often to tell them apart well.
+    assert math.isinf(audit_ss(prior, 5).audit(exactly(0.3)).lower)
+    with pytest.raises(ValueError, match="subset must be between 1 and 5"):
+        audit_ss(prior, 6)
+
+
 @pytest.mark.parametrize("m", [2, 10, pytest.param(3052, marks=pytest.mark.slow)])
 def test_uniform_inversions_equal_the_printed_forms(m: int) -> None:
     """Eq. 12, which GRR's own inverse equals, and Examples 4.5 and 4.6, in 50 digits."""
