@@ -295,6 +295,23 @@ def test_the_figure_shows_what_it_claims() -> None:
     assert max(float(row["lower"]) for row in read if row["method"] != "ldp-auditor") > 13.8
 
 
+def test_the_page_prints_the_table() -> None:
+    page = (ROOT / "docs" / "audit.md").read_text(encoding="utf-8")
+    with TABLE.open(newline="") as text:
+        found = {(r["mechanism"], r["epsilon"], r["method"]): r for r in csv.DictReader(text)}
+
+    def shown(number: str) -> str:
+        return "∞" if number == "inf" else f"{float(number):.2f}"
+
+    for epsilon in {key[1] for key in found}:
+        cells = []
+        for name in audit_figure.MECHANISMS:
+            exact = found[name, epsilon, f"rad-{name}"]
+            cells.append(f"[{shown(exact['lower'])}, {shown(exact['upper'])}]")
+            cells.append(shown(found[name, epsilon, "ldp-auditor"]["lower"]))
+        assert f"| {epsilon} | {' | '.join(cells)} |" in page
+
+
 def test_the_figure_is_drawn_from_the_table(tmp_path: Path) -> None:
     picture = tmp_path / "audit.png"
     audit_figure.main(["--out", str(TABLE), "--draw", str(picture)])
