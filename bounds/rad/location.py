@@ -163,7 +163,8 @@ def rad_location(
         value = np.concatenate([value[keep], new_value])
         slack = np.concatenate([slack[keep], new_slack])
         count += len(halve)
-    return Enclosure(low, high + float(slack.sum()))
+    # A guess that is always the same has no advantage, so the best has at least none.
+    return Enclosure(max(low, 0.0), max(high + float(slack.sum()), 0.0))
 
 
 @dataclass(frozen=True, eq=False)

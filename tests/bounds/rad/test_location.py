@@ -113,8 +113,13 @@ def test_limits() -> None:
     prior = np.array([0.4, 0.3, 0.2, 0.05, 0.05])
     tiny = rad_location(GaussianNoise(1e-3), values, prior)
     assert tiny.low == pytest.approx(1 - prior @ prior, abs=1e-9)
-    everything = success_within(np.zeros((5, 5)), 0)
-    assert rad_location(LaplaceNoise(1.0), values, prior, success=everything).high < 1e-12
+    for many in (5, 101):
+        everything = success_within(np.zeros((many, many)), 0)
+        # equal up to rounding, which must not make the bound negative
+        even = np.exp(np.full(many, -math.log(many)))
+        even /= even.sum()
+        none = rad_location(LaplaceNoise(50.0), np.arange(many), even, success=everything)
+        assert 0 <= none.low <= none.high < 1e-12
     same = rad_location(LaplaceNoise(1.0), np.zeros(5), prior)
     assert same.low == pytest.approx(0, abs=1e-12) and same.high < 1e-8
 
