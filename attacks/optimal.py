@@ -9,14 +9,14 @@ P̄ = P(release) when its whole record is drawn from the prior, the attack maxim
 over guesses g. It differs from the Bayes-optimal attack by P̄: a value that is likely anyway earns
 nothing, and where every value is less likely than before, the best guess is one that misses.
 
-Two kinds of release have an L that is known exactly: local reports, for every adversary that sees
-the known columns; and a noisy sum, when all other records are known.
+Two kinds of release have an L that is known exactly: local reports, through GRR, OUE, SS or any
+listed channel, for every adversary that sees the known columns; and a noisy sum, when all other
+records are known.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 from math import prod
 from typing import ClassVar
 
@@ -25,8 +25,9 @@ import numpy.typing as npt
 
 from reconbench.attacks._api import AttackError, AttackerView, BestPossible, Reconstruction
 from reconbench.attacks.metrics import ExactMatch
-from reconbench.bounds.rad import FiniteChannel, SupportChannel
+from reconbench.bounds.rad import FiniteChannel, SupportChannel, rad_given
 from reconbench.datasets import Prior, Table
+from reconbench.mechanisms.channels import ChannelRelease, sample_outputs
 from reconbench.mechanisms.ldp import LocalRelease, Reports, sample_reports
 from reconbench.mechanisms.sums import SumRelease
 
@@ -50,10 +51,10 @@ class Optimal:
 
     def skip(self, view: AttackerView) -> str | None:
         release = view.release
-        if isinstance(release, LocalRelease):
+        if isinstance(release, LocalRelease | ChannelRelease):
             if view.others is not None:
                 return "optimal plays the realistic adversary on local reports: others add nothing"
-            return _too_long(view, release.channel.size)
+            return _too_long(view, prod(release.domain.project(release.columns).sizes))
         if isinstance(release, SumRelease):
             if view.others is None:
                 return "optimal plays the informed adversary on noisy sums: others must be known"
@@ -71,31 +72,39 @@ class Optimal:
         total = posterior.sum(axis=1, keepdims=True)
         # A record that cannot have sent its report (without noise, in another's place) scores 0.
         posterior /= np.where(total > 0, total, 1.0)
-        domain = view.target_domain
-        every = np.indices(domain.sizes).reshape(len(domain), -1).T
+        every = _every(view.prior, view.targets)
         if not isinstance(view.metric, ExactMatch):
-            counts = _success_table(view, Table(domain, every))
+            counts = _success_table(view, every)
             gains, posterior = gains @ counts.T, posterior @ counts.T
         guess = argmax_at_random(gains, rng)
         scores = np.minimum(posterior[np.arange(view.n), guess], 1.0)
         best = float(np.minimum(posterior.max(axis=1), 1.0).sum())
-        return view.reconstruction(every[guess], scores, rad_of_reports(view), BestPossible(best))
+        return view.reconstruction(
+            every.codes[guess], scores, rad_of_reports(view), BestPossible(best)
+        )
 
 
 def rad_of_reports(view: AttackerView) -> dict[str, float]:
     """``rad_bound``: the largest RAD of any attack, given the known columns of these records.
 
-    Theorem 4.3, the mean over the records, where it has a closed form: exact match on the columns
-    that a local report is about.
+    Theorem 4.3, the mean over the records, for local reports of the columns under attack: where it
+    has a closed form, which is for exact match, or where the channel is listed.
     """
-    release = view.release
-    if not isinstance(release, LocalRelease) or not isinstance(view.metric, ExactMatch):
+    release, exact = view.release, isinstance(view.metric, ExactMatch)
+    if not isinstance(release, LocalRelease | ChannelRelease):
         return {}
     if set(release.columns) != set(view.targets):
         return {}
     marginal = joint_prior(view.prior, release.columns)
     given = view.prior.conditional(view.known, release.columns).reshape(view.n, -1)
-    return {"rad_bound": float(release.channel.rad_given(marginal, given).mean())}
+    if isinstance(release, LocalRelease):
+        found = release.channel.rad_given(marginal, given) if exact else None
+    elif release.table.size * view.n > MAX_LISTED or (not exact and marginal.size**2 > MAX_PAIRS):
+        found = None
+    else:
+        counts = None if exact else _success_table(view, _every(view.prior, release.columns))
+        found = rad_given(release.table, marginal, given, counts)
+    return {} if found is None else {"rad_bound": float(found.mean())}
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,6 +120,8 @@ def evidence_of(view: AttackerView) -> Evidence:
     release = view.release
     if isinstance(release, LocalRelease):
         return _from_reports(view, release)
+    if isinstance(release, ChannelRelease):
+        return _from_channel(view, release)
     if isinstance(release, SumRelease) and view.others is not None:
         return _from_sum(view, release, view.others)
     raise AttackError("this release has no finite channel")
@@ -128,6 +139,12 @@ def _from_reports(view: AttackerView, release: LocalRelease) -> Evidence:
     return Evidence(likelihood, overall)
 
 
+def _from_channel(view: AttackerView, release: ChannelRelease) -> Evidence:
+    likelihood = release.table[release.outputs[:, None], _joint_values(view, release)]
+    overall = release.table @ joint_prior(view.prior, release.columns)
+    return Evidence(likelihood, overall[release.outputs])
+
+
 def _from_sum(view: AttackerView, release: SumRelease, others: Table) -> Evidence:
     rest = float(release.values[others.column(release.column)].sum())
     likelihood = release.likelihoods(rest)
@@ -140,13 +157,17 @@ def _from_sum(view: AttackerView, release: SumRelease, others: Table) -> Evidenc
 
 def joint_prior(prior: Prior, columns: tuple[str, ...]) -> Floats:
     """P(joint value) of the columns, the rest summed out."""
-    domain = prior.domain.project(columns)
-    every = np.indices(domain.sizes).reshape(len(domain), -1).T
-    chances = np.exp(prior.log_evidence(Table(domain, every)))
+    chances = np.exp(prior.log_evidence(_every(prior, columns)))
     return np.asarray(chances / chances.sum())
 
 
-def _joint_values(view: AttackerView, release: LocalRelease) -> Codes:
+def _every(prior: Prior, columns: tuple[str, ...]) -> Table:
+    """All joint values of some columns, the last one changing fastest."""
+    domain = prior.domain.project(columns)
+    return Table(domain, np.indices(domain.sizes).reshape(len(domain), -1).T)
+
+
+def _joint_values(view: AttackerView, release: LocalRelease | ChannelRelease) -> Codes:
     """The reported joint value that each record would have with each joint target value."""
     sizes = release.domain.project(release.columns).sizes
     strides = dict(
@@ -211,10 +232,9 @@ def simulate_finite(
     """The attack that answers guesses[θ, a(z)] on drawn targets, and on the same ones replaced."""
     answers = np.asarray(guesses)
     target, other = _draws(channel.prior, (2, trials), rng)
-    below = channel.table.cumsum(axis=0)
     counts = []
     for source in (target, other):
-        output = _invert(below, source, rng)
+        output = sample_outputs(channel.table, source, rng)
         guess = answers[output, channel.labels[target]]
         hit = guess == target if channel.success is None else channel.success[guess, target]
         counts.append(int(np.sum(hit)))
@@ -263,16 +283,3 @@ def _draws(prior: Floats, shape: tuple[int, int], rng: np.random.Generator) -> C
     below = prior.cumsum()
     places = np.searchsorted(below[:-1], rng.random(shape) * below[-1], side="right")
     return np.asarray(places, dtype=np.int64)
-
-
-def _invert(below: Floats, values: Codes, rng: np.random.Generator) -> Codes:
-    """One output for every value, from the cumulative channel (outputs down, values across)."""
-    outputs = np.empty(len(values), dtype=np.int64)
-    uniforms = rng.random(len(values))
-    order = np.argsort(values, kind="stable")
-    ends = np.searchsorted(values[order], np.arange(below.shape[1] + 1))
-    for value, (start, end) in enumerate(pairwise(ends)):
-        mine = order[start:end]
-        column = below[:, value]
-        outputs[mine] = np.searchsorted(column[:-1], uniforms[mine] * column[-1], side="right")
-    return outputs

@@ -33,6 +33,7 @@ from reconbench.bounds.rad import GaussianNoise, LaplaceNoise, rad_location, suc
 from reconbench.bounds.relation import why_not_replace_one
 from reconbench.datasets import Table
 from reconbench.mechanisms import Release
+from reconbench.mechanisms.channels import ChannelRelease
 from reconbench.mechanisms.ldp import LocalRelease
 from reconbench.mechanisms.sums import SumRelease
 
@@ -119,7 +120,7 @@ def replaced_at_once(release: Release, ours: bool) -> bool:
 
     Attacks of reconbench read each local report by itself; what a plugin does is not known.
     """
-    return ours and isinstance(release, LocalRelease)
+    return ours and isinstance(release, LocalRelease | ChannelRelease)
 
 
 def ceiling(round_: Round) -> Ceiling | None:

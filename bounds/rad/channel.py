@@ -199,6 +199,35 @@ def _finite(
     return FiniteChannel(chances, values, labels, as_success(success, values.size))
 
 
+def rad_given(
+    table: ArrayLike,
+    prior: ArrayLike | int,
+    conditional: ArrayLike,
+    success: ArrayLike | None = None,
+) -> FloatArray:
+    """Theorem 4.3 when the reported value is the secret and something else is known of it.
+
+    ``prior`` is that of the reported value, ``conditional`` one row of P(value | known) for each
+    thing known: the part of Theorem 4.3 that each has, given that it is what is known, for guesses
+    from the rows of ``success`` (None: the values). The mean over what may be known is the largest
+    RAD.
+    """
+    channel = _finite(table, prior, None, success)
+    rows = _validate.probabilities("conditional", conditional)
+    if rows.ndim != 2 or rows.shape[1] != channel.prior.size:
+        raise ValueError(
+            f"conditional must have one row a record and {channel.prior.size} columns, got shape "
+            f"{rows.shape}"
+        )
+    gap = channel.table - channel.outputs[:, None]
+    different, which = np.unique(rows, axis=0, return_inverse=True)
+    found = np.empty(len(different))
+    for i, row in enumerate(different):
+        gains = gap * row if channel.success is None else (gap * row) @ channel.success.T
+        found[i] = gains.max(axis=1).sum()
+    return found[which.ravel()]
+
+
 def rad_membership(table: ArrayLike, prior: ArrayLike | int) -> float:
     """Eq. 5: the attacker knows the whole record, a(z) = z, and only its part in the data counts.
 

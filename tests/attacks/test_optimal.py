@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from math import inf, sqrt
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -20,6 +22,7 @@ from reconbench.attacks.optimal import (
     simulate_finite,
     simulate_local,
 )
+from reconbench.bounds import ApproxDP, PureDP
 from reconbench.bounds.rad import (
     GRR,
     OUE,
@@ -28,8 +31,9 @@ from reconbench.bounds.rad import (
     SubsetSelection,
     rad_location,
 )
-from reconbench.datasets import BayNet, Table
+from reconbench.datasets import BayNet, Domain, Table
 from reconbench.mechanisms import GaussianMarginals, Mechanism
+from reconbench.mechanisms.channels import ChannelRelease, sample_outputs
 from reconbench.mechanisms.ldp import GRRReports, LocalReports, OneValue, OUEReports, SSReports
 from reconbench.mechanisms.sums import LaplaceSum, TruncatedLaplaceSum
 
@@ -106,7 +110,9 @@ def play(
     return views[0], views[1], table.project(targets)
 
 
-def exact_rad(net: BayNet, mechanism: LocalReports, targets: tuple[str, ...], eta: int) -> float:
+def exact_rad(
+    net: BayNet, mechanism: LocalReports | Listed, targets: tuple[str, ...], eta: int
+) -> float:
     """Theorem 4.3 with the whole joint domain listed: a(z) the known columns, ℓ on the targets."""
     domain = net.domain
     every = np.indices(domain.sizes).reshape(len(domain), -1).T
@@ -120,7 +126,7 @@ def exact_rad(net: BayNet, mechanism: LocalReports, targets: tuple[str, ...], et
     guesses = np.arange(np.prod(hidden.domain.sizes))
     success = np.abs(guesses[:, None] - code) <= eta
     # The rows of a channel may be summed over in any order: blocks keep the table small.
-    channel = mechanism.channel.matrix()
+    channel = mechanism.table if isinstance(mechanism, Listed) else mechanism.channel.matrix()
     full = channel[:, value]
     return FiniteChannel(full, prior / prior.sum(), aux, success.astype(float)).rad()
 
@@ -141,6 +147,68 @@ def test_in_the_game_it_reaches_the_bound(
     exact = exact_rad(toy_net, mechanism, ("c",), eta)
     assert exact > 0.05
     assert abs(rates[0] - rates[1] - exact) <= SURE / sqrt(n)
+
+
+@dataclass(frozen=True)
+class Listed:
+    """Reports of some columns through a table, as a plugin would make them."""
+
+    name: ClassVar[str] = "listed"
+
+    domain: Domain
+    columns: tuple[str, ...]
+    table: np.ndarray
+
+    @classmethod
+    def for_budget(
+        cls, domain: Domain, hidden: Sequence[str], epsilon: float, delta: float, *, k: int = 1
+    ) -> Listed:
+        raise NotImplementedError
+
+    @property
+    def guarantee(self) -> PureDP:
+        return PureDP(float(np.log(self.table.max(axis=1) / self.table.min(axis=1)).max()))
+
+    @property
+    def budget(self) -> ApproxDP:
+        return ApproxDP(self.guarantee.epsilon, 0.0)
+
+    def release(self, table: Table, rng: np.random.Generator) -> ChannelRelease:
+        part = table.project(self.columns)
+        values = np.ravel_multi_index(tuple(part.codes.T), part.domain.sizes)
+        outputs = sample_outputs(self.table, values, rng)
+        return ChannelRelease(self.domain, self.columns, self.table, outputs)
+
+    def facts(self) -> dict[str, float]:
+        return {}
+
+
+@pytest.mark.parametrize(
+    ("columns", "metric", "eta"),
+    [(("c",), ExactMatch(), 0), (("c",), WithinL1(1), 1), (("b", "c", "e"), ExactMatch(), 0)],
+)
+def test_any_listed_channel_in_the_game(
+    toy_net: BayNet, columns: tuple[str, ...], metric: Metric, eta: int
+) -> None:
+    """A random channel of the hidden column, or of others with it: Theorem 4.3 is reached."""
+    rng = np.random.default_rng(21)
+    size = int(np.prod(toy_net.domain.project(columns).sizes))
+    mechanism = Listed(toy_net.domain, columns, rng.dirichlet(np.full(7, 0.5), size=size).T)
+    n = 20_000
+    part, replaced, truth = play(toy_net, mechanism, ("c",), n, 22, metric)
+    found = [Optimal().reconstruct(view, np.random.default_rng(23)) for view in (part, replaced)]
+    rates = [metric.score(truth, each.guess).mean() for each in found]
+    exact = exact_rad(toy_net, mechanism, ("c",), eta)
+    assert exact > 0.05
+    assert abs(rates[0] - rates[1] - exact) <= SURE / sqrt(n)
+    hits, scores = metric.score(truth, found[0].guess), found[0].scores
+    assert scores is not None
+    assert abs(hits.sum() - scores.sum()) <= SURE * sqrt(float((scores * (1 - scores)).sum()))
+    # the bound of these known columns, whose mean over many is the bound of all
+    if columns == ("c",):
+        assert found[0].info["rad_bound"] == pytest.approx(exact, rel=0.02)
+    else:
+        assert "rad_bound" not in found[0].info
 
 
 def test_whole_records_in_the_game(toy_net: BayNet) -> None:

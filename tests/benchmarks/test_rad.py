@@ -21,7 +21,13 @@ from reconbench.benchmarks.game import (
 from reconbench.benchmarks.rad import THEOREM_4_2, THEOREM_4_3, ceiling
 from reconbench.benchmarks.results import Result
 from reconbench.benchmarks.summary import Summary, summarise
-from reconbench.bounds.rad import LaplaceNoise, rad_grr, rad_location, success_within
+from reconbench.bounds.rad import (
+    LaplaceNoise,
+    rad_finite,
+    rad_grr,
+    rad_location,
+    success_within,
+)
 from reconbench.datasets import BayNet, Table
 from reconbench.datasets.shipped import acs
 from reconbench.datasets.synthetic import uniform as uniform_prior
@@ -40,6 +46,49 @@ class Breaks(Optimal):
         if Breaks.calls > 1:
             raise OSError("no luck")
         return super().reconstruct(view, rng)
+"""
+
+
+LADDER = """
+from dataclasses import dataclass
+
+import numpy as np
+from reconbench.bounds import ApproxDP, PureDP
+from reconbench.mechanisms.channels import ChannelRelease, sample_outputs
+
+@dataclass(frozen=True)
+class Ladder:
+    domain: object
+    hidden: tuple
+    epsilon: float
+    delta: float = 0.0
+    name = "ladder"
+
+    @classmethod
+    def for_budget(cls, domain, hidden, epsilon, delta, *, k=1):
+        return cls(domain, tuple(hidden), epsilon, delta)
+
+    @property
+    def table(self):
+        codes = np.arange(self.domain[self.hidden[0]].size)
+        far = np.abs(np.subtract.outer(codes, codes)) / (len(codes) - 1)
+        weights = np.exp(-self.epsilon * far / 2)
+        return weights / weights.sum(axis=0)
+
+    @property
+    def guarantee(self):
+        return PureDP(self.epsilon)
+
+    @property
+    def budget(self):
+        return ApproxDP(self.epsilon, self.delta)
+
+    def release(self, table, rng):
+        outputs = sample_outputs(self.table, table.column(self.hidden[0]), rng)
+        return ChannelRelease(self.domain, self.hidden, self.table, outputs)
+
+    def facts(self):
+        return {}
 """
 
 
@@ -198,6 +247,31 @@ def skewed(size: int) -> BayNet:
     net = uniform_prior(size)
     chances = np.arange(1.0, size + 1)
     return replace(net, cpts=(chances / chances.sum(), *net.cpts[1:]))
+
+
+@pytest.mark.parametrize(("metric", "eta"), [("exact", 0), ("l1:2", 2)])
+def test_a_mechanism_of_ones_own_with_a_listed_channel(
+    tmp_path: Path, metric: str, eta: int
+) -> None:
+    """The exponential mechanism on an ordered secret; 5 standard errors on 6,000 records."""
+    path = tmp_path / "ladder.py"
+    path.write_text(LADDER, encoding="utf-8")
+    game = Game(
+        "hours:peaked", ("hours",), 6.0, delta=0.0, n=2000, mechanism=f"{path}:Ladder",
+        metric=metric, advantage=2000,
+    )  # fmt: skip
+    found = measured(game, AttackSpec("optimal"), 3)
+    codes = np.arange(101)
+    far = np.abs(np.subtract.outer(codes, codes))
+    weights = np.exp(-3.0 * far / 100)
+    prior = np.exp(-np.abs(codes - 40) / 10)
+    prior[40] = 0
+    prior = prior / prior.sum() / 2
+    prior[40] = 0.5
+    exact = rad_finite(weights / weights.sum(axis=0), prior, success=success_within(far, eta))
+    assert exact > 0.01 and found.rad_theorem == THEOREM_4_3
+    assert found.ceiling_rad == pytest.approx(exact, rel=1e-9)
+    assert found.rad is not None and abs(found.rad - exact) <= 5 / np.sqrt(6000)
 
 
 def test_refusals(plugin: Path) -> None:

@@ -69,6 +69,24 @@ def test_truncation_keeps_to_the_possible_sums() -> None:
     assert release.clamp == (0, 500)
 
 
+def test_truncated_answers_have_their_exact_law() -> None:
+    """Mass at the ends, 5 sd, and Kolmogorov-Smirnov between, 1e-4; half the scale must fail."""
+    mechanism = TruncatedLaplaceSum.for_budget(HOURS, ("hours",), 0.5, 0.0)
+    exact, rng, n = table(3), np.random.default_rng(4), 4000
+    total = float(numbers(HOURS["hours"])[exact.column("hours")].sum())
+    answers = np.array([mechanism.release(exact, rng).answer for _ in range(n)])
+    inside = answers[(answers > 0) & (answers < 300)]
+
+    def fits(scale: float) -> list[bool]:
+        law = laplace(loc=total, scale=scale)
+        low, high = law.cdf(0), law.sf(300)
+        kept = kstest(inside, lambda x: (law.cdf(x) - low) / (1 - low - high)).pvalue > 1e-4
+        ends = ((answers == 0).sum(), low), ((answers == 300).sum(), high)
+        return [kept, *(abs(k - n * p) <= 5 * sqrt(n * p * (1 - p)) for k, p in ends)]
+
+    assert all(fits(200.0)) and not any(fits(100.0))
+
+
 def test_likelihoods() -> None:
     rest = 120.0
     for noise in (LaplaceNoise(30.0), GaussianNoise(25.0)):

@@ -15,6 +15,7 @@ from reconbench.bounds.rad import (
     FiniteChannel,
     optimal_attack,
     rad_finite,
+    rad_given,
     rad_membership,
     success_within,
 )
@@ -88,6 +89,27 @@ def test_knowing_more_never_hurts() -> None:
         assert everything == pytest.approx(rad_membership(table, prior), abs=1e-14)
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_knowledge_beside_the_reported_value(seed: int) -> None:
+    """Values and knowledge with a joint prior: the mean of the parts is Theorem 4.3 on pairs."""
+    rng = np.random.default_rng(seed)
+    m, known = int(rng.integers(2, 5)), int(rng.integers(1, 4))
+    joint = rng.dirichlet(np.full(m * known, 0.7)).reshape(known, m)
+    table = rng.dirichlet(np.ones(4), size=m).T
+    success = (rng.random((3, m)) < 0.5).astype(float) if seed % 2 else None
+    guesses = np.eye(m) if success is None else success
+    given = joint / joint.sum(axis=1, keepdims=True)
+    parts = rad_given(table, joint.sum(axis=0), given[[*range(known), 0]], success)
+    assert parts[-1] == parts[0]
+    exact = rad_finite(
+        np.tile(table, (1, known)),
+        joint.ravel(),
+        np.repeat(np.arange(known), m),
+        np.tile(guesses, (1, known)),
+    )
+    assert joint.sum(axis=1) @ parts[:-1] == pytest.approx(exact, abs=1e-12)
+
+
 def test_equation_5_needs_a_guess_that_fails() -> None:
     """Erratum: with η the diameter every guess succeeds, and no attack has any advantage."""
     table, prior = GRR(2.0, 4).matrix(), np.array([0.4, 0.3, 0.2, 0.1])
@@ -125,6 +147,7 @@ def test_attack_may_miss_on_purpose() -> None:
         (lambda: rad_finite(np.eye(3), 3, success=np.eye(2)), "success must have one row a guess"),
         (lambda: rad_finite(np.eye(3), 3, aux=[1]), "aux must hold one label"),
         (lambda: rad_finite(np.eye(2) * 2, 2), "table must be in"),
+        (lambda: rad_given(np.eye(2), 2, [0.5, 0.5]), "conditional must have one row a record"),
     ],
 )
 def test_refusals(call: Callable[[], object], message: str) -> None:
