@@ -58,10 +58,10 @@ def test_equally_spaced_closed_forms(m: int, epsilon: float) -> None:
         (laplace, rad_laplace(epsilon, m)),
         (gaussian, rad_gaussian(1 / epsilon, m)),
     ):
-        assert rad_uniform_location(noise, values) == pytest.approx(exact, rel=1e-9)
-        found = rad_location(noise, values, m)
+        assert rad_uniform_location(noise, values) == pytest.approx(exact, abs=1e-14)
+        found = rad_location(noise, values, m, tolerance=2e-13)
         assert found.low - ROUNDING <= exact <= found.high + ROUNDING
-        assert found.width <= 1e-8
+        assert found.width <= 1e-12
 
 
 @pytest.mark.parametrize("noise", NOISES)
