@@ -30,6 +30,8 @@ _ELEVEN, _SEVENTEEN, _NINETEEN = np.uint64(11), np.uint64(17), np.uint64(19)
 _TWENTY_THREE, _FORTY_ONE, _FORTY_FIVE = np.uint64(23), np.uint64(41), np.uint64(45)
 _UNIT_53 = 2.0**-53
 _UNIT_REST = 2.0 ** -(64 - CELL_BITS)
+# The largest error probability of a pair: variances α(1 − α) stay above 0.
+LARGEST = 1.0 - 2.0**-53
 
 
 def compiled(function: Function) -> Function:
@@ -277,8 +279,8 @@ def fill_pairs(
         state[0], state[1], state[2], state[3] = a, b, c, d
         x, y = np.int64(word & _MASK), np.int64((word >> _SHIFT) & _MASK)
         width, height = x_edges[x + 1] - x_edges[x], y_edges[y + 1] - y_edges[y]
-        alphas[k] = np.sin(x_edges[x] + uniform(state) * width) ** 2
-        betas[k] = np.sin(y_edges[y] + uniform(state) * height) ** 2
+        alphas[k] = min(np.sin(x_edges[x] + uniform(state) * width) ** 2, LARGEST)
+        betas[k] = min(np.sin(y_edges[y] + uniform(state) * height) ** 2, LARGEST)
         spread[k] = width * height
 
 

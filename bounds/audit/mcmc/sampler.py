@@ -20,6 +20,7 @@ from ... import _validate
 from ..._counts import positive_integer
 from ...relation import Relation
 from . import _kernels
+from ._kernels import LARGEST
 from ._tables import BetaTables, arc_edges, arc_width
 from .counts import Counts
 from .estimate import Estimate, Run
@@ -226,7 +227,7 @@ class _Correlated:
         swap, turn = alpha > beta, alpha + beta > 1
         x, y = np.where(swap ^ turn, high, low), np.where(swap ^ turn, low, high)
         x, y = np.where(turn, 1 - x, x), np.where(turn, 1 - y, y)
-        return self._carried(x, y, tau=0.0)
+        return self._carried(np.minimum(x, LARGEST), np.minimum(y, LARGEST), tau=0.0)
 
     def walked(self, trace: Floats) -> Floats:
         epsilon, s, tau, rho = trace.T

@@ -110,6 +110,17 @@ def test_correlated_weights_are_density_over_proposal() -> None:
     assert got + constant == pytest.approx(np.log(integral), abs=0.01)
 
 
+def test_pairs_next_to_one_have_a_weight() -> None:
+    """Attacks that miss every record: sin² rounds to 1 there, where a variance would be 0."""
+    edges = np.linspace(np.pi / 2 - 1e-9, np.pi / 2, kernels.CELLS + 1)
+    low = np.linspace(0.07, 0.0708, kernels.CELLS + 1)
+    alphas, betas, spread = np.full(101, 0.005), np.full(101, kernels.LARGEST), np.ones(101)
+    kernels.fill_pairs(seeded(6), low, edges, alphas, betas, spread)
+    assert (np.sin(edges) ** 2 == 1).all() and betas.max() < 1
+    counts, at = np.array([5e5, 1e8, 1e8, 1e8]), np.array([1.5, 0.3, 0.05, 0.02])
+    assert np.isfinite(kernels.weigh(alphas, betas, spread, counts, 0.01, at, np.empty(101)))
+
+
 @pytest.mark.parametrize("memory", [-0.5, 0.0, 0.5, 0.95])
 @pytest.mark.parametrize("shape", [(4, 1000), (2, 501)])
 def test_diagnostics_are_those_of_arviz(memory: float, shape: tuple[int, int]) -> None:
