@@ -1,9 +1,10 @@
 """Audit training algorithms: how private are the models that they publish?
 
 The experiment of Yildirim 2025, section 4.2, on tables from a prior: a network learns to predict a
-column; a challenge base is a table D and a record z, both fresh; models are trained on D and on
-D ∪ {z}, and a membership attack tells them apart as well as it can. Its errors, over many bases,
-are what the posterior of ε is estimated from (``bounds.audit.mcmc``).
+column; a challenge base is a table D and a record z, both fresh; models are trained on D (or, for
+replace-one neighbours, on D with another record z′) and on D with z, and a membership attack tells
+them apart as well as it can. Its errors, over many bases, are what the posterior of ε is estimated
+from (``bounds.audit.mcmc``).
 
 Cost: bases × 2 · (challenges + shadows) trainings; memory as many models of one base.
 """
@@ -20,6 +21,7 @@ import numpy as np
 from reconbench.attacks.membership import Counts, Together, measure_fast, measure_split
 from reconbench.benchmarks import plugins
 from reconbench.benchmarks.seeds import stream
+from reconbench.bounds import Relation
 from reconbench.bounds.audit import mcmc
 from reconbench.mechanisms.training import Network, Records, Sgd, Training
 
@@ -107,7 +109,8 @@ class TrainingAudit:
     """Challenge bases of ``size`` records each, and ``challenges`` models a hypothesis.
 
     The attack learns from ``shadows`` models a hypothesis; none: from the other challenges, as in
-    Algorithm 5 of the paper, which leaves its decisions correlated.
+    Algorithm 5 of the paper, which leaves its decisions correlated. ``relation`` says which tables
+    it tells apart: D and D ∪ {z}, or D ∪ {z′} and D ∪ {z}, with D of ``size`` records.
     """
 
     population: Population
@@ -117,6 +120,7 @@ class TrainingAudit:
     shadows: int = 100
     size: int = 999
     seed: int = 0
+    relation: Relation = Relation.ADD_REMOVE
 
     def __post_init__(self) -> None:
         for name, least in (("bases", 1), ("challenges", 3), ("shadows", 0), ("size", 2)):
@@ -135,11 +139,10 @@ class TrainingAudit:
         name = self.population.name
         for base in range(self.bases):
             axes = {"population": name, "size": self.size, "seed": self.seed, "base": base}
-            everyone = self.population.draw(self.size + 1, stream("challenge base", axes))
+            bases = self._base(stream("challenge base", axes))
             attacked = {**axes, "training": repr(self.training), "challenges": self.challenges}
             rng = stream("membership challenges", {**attacked, "shadows": self.shadows})
             trainer = Together(self.training, threads)
-            bases = (everyone.take(range(self.size)), everyone, everyone.take([self.size]))
             if self.shadows:
                 yield measure_split(
                     trainer,
@@ -154,12 +157,27 @@ class TrainingAudit:
                     trainer, *bases, challenges=self.challenges, levels=LEVELS, rng=rng
                 )
 
+    def _base(self, rng: np.random.Generator) -> tuple[Records, Records, Records]:
+        """The table without the record, the one with it, and the record."""
+        size = self.size
+        if self.relation is Relation.ADD_REMOVE:
+            everyone = self.population.draw(size + 1, rng)
+            return everyone.take(range(size)), everyone, everyone.take([size])
+        everyone = self.population.draw(size + 2, rng)
+        without = everyone.take([*range(size), size + 1])
+        return without, everyone.take(range(size + 1)), everyone.take([size])
+
+
+def check_level(level: float) -> float:
+    """A level at which errors are counted."""
+    if level not in LEVELS:
+        raise AuditError(f"level must be one of 0.01, 0.02, …, 0.99, got {level:g}")
+    return level
+
 
 def counts_at(errors: Sequence[Counts], level: float) -> mcmc.Counts:
     """One point a base, at one of the levels, for the estimate of ε."""
-    if level not in LEVELS:
-        raise AuditError(f"level must be one of 0.01, 0.02, …, 0.99, got {level:g}")
-    place = LEVELS.index(level)
+    place = LEVELS.index(check_level(level))
     return mcmc.Counts.of(
         [
             (each.false_positives[place], each.out, each.false_negatives[place], each.in_)

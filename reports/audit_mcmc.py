@@ -102,7 +102,12 @@ def drawings(document: Document, figures: Mapping[str, Any]) -> list[Drawing]:
         (
             "Errors of the attacks",
             "Each point is an attack. No attack on an (ε, δ)-DP mechanism is below its line, but "
-            "for the noise of its counts.",
+            "for the noise of its counts."
+            + (
+                " A thin line is an attack at other levels."
+                if figures["region"].get("curves")
+                else ""
+            ),
             _region(figures["region"]),
         ),
         (
@@ -177,12 +182,23 @@ def _region(region: Mapping[str, Any]) -> dict[str, Any]:
             "color": {"field": "curve", "type": "nominal", "title": None, "sort": None},
         },
     }
+    # The same attacks at other levels, one thin line each, where they are known.
+    curves = {
+        "data": {"values": region.get("curves", [])},
+        "mark": {"type": "line", "color": "#999999", "strokeWidth": 0.6},
+        "encoding": {
+            "x": alpha,
+            "y": beta,
+            "order": {"field": "order", "type": "quantitative"},
+            "detail": {"field": "base", "type": "nominal"},
+        },
+    }
     points = {
         "data": {"values": region["points"]},
         "mark": {"type": "point", "color": "black", "filled": True},
         "encoding": {"x": alpha, "y": beta},
     }
-    return {"width": 340, "height": 340, "layer": [lines, points]}
+    return {"width": 340, "height": 340, "layer": [curves, lines, points]}
 
 
 def _traces(values: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

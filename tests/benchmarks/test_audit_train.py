@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from reconbench.attacks.membership import Counts
+from reconbench.benchmarks import audit_train
 from reconbench.benchmarks.audit_train import (
     AuditError,
     FromPrior,
@@ -18,6 +19,7 @@ from reconbench.benchmarks.audit_train import (
     counts_at,
 )
 from reconbench.benchmarks.suite import find_suite
+from reconbench.bounds import Relation
 from reconbench.bounds.audit import mcmc
 from reconbench.mechanisms.training import DpSgd, Network, Records, Sgd
 
@@ -76,6 +78,28 @@ def test_cross_fed_challenges_are_counted_as_correlated() -> None:
     (found,) = collect(crossed, progress=told.append)
     assert told == [1] and found.in_ == 6
     assert counts_at([found], 0.1).negatives.tolist() == [6]
+
+
+@pytest.mark.parametrize("shadows", [0, 4])
+def test_neighbours_differ_by_the_record_alone(
+    shadows: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Under either relation the tables share D, and the attack looks at z."""
+    seen: list[tuple[Records, Records, Records]] = []
+
+    def spied(trainer: object, *base: Records, **settings: object) -> Counts:
+        seen.append((base[0], base[1], base[2]))
+        return Counts((0.1,), (0,), 5, (0,), 5)
+
+    for name in ("measure_split", "measure_fast"):
+        monkeypatch.setattr(audit_train, name, spied)
+    vectors = np.eye(12, dtype=np.float32)
+    population = FromRecords(Records.of_vectors(vectors, [0, 1] * 6, 2))
+    for relation, extra in ((Relation.ADD_REMOVE, 0), (Relation.REPLACE_ONE, 1)):
+        collect(TrainingAudit(population, SMALL, 1, 5, shadows, 8, relation=relation))
+        without, with_record, record = ({*map(int, each.indices)} for each in seen.pop())
+        assert len(record) == 1 and len(with_record) == 9 and len(without) == 8 + extra
+        assert with_record - without == record and len(without - with_record) == extra
 
 
 def test_records_are_drawn_without_replacement() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -27,15 +28,28 @@ def test_from_training_to_an_interval(reconbench: Run, tmp_path: Path) -> None:
         rows = list(csv.DictReader(stream))
     assert [int(row["N0"]) for row in rows] == [10, 10, 10]
     assert told["counts"]["X"] == [int(row["X"]) for row in rows]
-    assert "ε" in (tmp_path / "report" / "audit.html").read_text(encoding="utf-8")
+    with (tmp_path / "report" / "errors.csv").open(newline="") as stream:
+        levels = list(csv.DictReader(stream))
+    assert len(levels) == 3 * 99
+    assert [row["X"] for row in levels if row["level"] == "0.1"] == [row["X"] for row in rows]
+    assert told["promised"] is None and len(told["other_priors"]) == 4
+    assert "at other levels" in (tmp_path / "report" / "audit.html").read_text(encoding="utf-8")
     again = reconbench(*SMALL, "--algorithm", "A4", "--json", "--jobs", "2", cwd=tmp_path)
     assert json.loads(again.stdout)["counts"] == told["counts"]
 
 
 def test_a_promise_is_shown_beside_the_estimate(reconbench: Run) -> None:
-    done = reconbench(*SMALL, "--algorithm", "dp-sgd", "--sigma", "2")
+    private = (*SMALL, "--algorithm", "dp-sgd", "--sigma", "2")
+    done = reconbench(*private)
     assert done.returncode == 0, done.stderr
-    assert "promised: epsilon" in done.stdout
+    promised = re.search(r"promised: epsilon (\S+) at delta 0.01, add-or-remove-one\n", done.stdout)
+    assert promised is not None
+    replaced = reconbench(*private, "--relation", "replace-one", "--json")
+    assert replaced.returncode == 0, replaced.stderr
+    told = json.loads(replaced.stdout)
+    assert told["relation"] == "replace-one" and "z′" in told["hypotheses"][0]
+    # A record out and another in: two steps of the other relation.
+    assert told["promised"] > 2 * float(promised[1])
 
 
 def test_images_of_ones_own(reconbench: Run, tmp_path: Path) -> None:
@@ -57,8 +71,10 @@ def test_bad_input_is_told_in_a_line(reconbench: Run, tmp_path: Path) -> None:
         (("--algorithm", "A1", "--images", "none"), "--images and --classes go together"),
         (("--algorithm", "A1", "--images", "a", "--classes", "b"), "cannot read a"),
         (("--algorithm", "A1", "--level", "0.123"), "level must be one of"),
+        (("--algorithm", "A1", "--delta", "1"), "delta must be in [0, 1)"),
         (("--algorithm", "dp-sgd", "--sigma", "0"), "noise must be > 0"),
     ):
         done = reconbench(*SMALL, *arguments, "--out", "out", cwd=tmp_path)
         assert done.returncode == 2 and said in done.stderr, (arguments, done.stderr)
         assert len(done.stderr.splitlines()) == 1
+        assert not (tmp_path / "out").exists()

@@ -18,6 +18,7 @@ from .model import (
     hypotheses,
     in_region,
     in_strip,
+    known_delta,
     region_area,
     strip_area,
 )
@@ -50,6 +51,7 @@ __all__ = [
     "in_region",
     "in_strip",
     "joint_beta",
+    "known_delta",
     "other_priors",
     "prior_sensitivity",
     "read_counts",

@@ -22,6 +22,11 @@ from ...relation import Relation
 Floats = NDArray[np.float64]
 
 
+def known_delta(delta: float) -> float:
+    """δ is not estimated: it is given, in [0, 1)."""
+    return _validate.below_one("delta", delta)
+
+
 def hypotheses(relation: Relation) -> tuple[str, str]:
     """What the mechanism ran on in the N₀ and in the N₁ challenges (Yildirim 2025, section 5)."""
     if relation is Relation.ADD_REMOVE:

@@ -16,7 +16,6 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ... import _validate
 from ..._counts import positive_integer
 from ...relation import Relation
 from . import _kernels
@@ -34,6 +33,7 @@ from .model import (
     epsilon_level,
     folded,
     in_strip,
+    known_delta,
     strength_level,
 )
 
@@ -89,7 +89,7 @@ def estimate(
     """
     run = Run(
         counts,
-        _validate.below_one("delta", delta),
+        known_delta(delta),
         relation,
         prior or Prior(),
         likelihood or IndependentBinomial(),

@@ -7,9 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ... import _validate
 from .estimate import Estimate, Run
-from .model import BetaStrength, FixedStrength, Prior
+from .model import BetaStrength, FixedStrength, Prior, known_delta
 from .sampler import Settings, estimate_run
 
 
@@ -33,5 +32,5 @@ def estimate_at(
     run: Run, deltas: Iterable[float], settings: Settings, rng: np.random.Generator
 ) -> list[Estimate]:
     """One estimate a δ: a mechanism has an ε for every δ, smaller for larger ones."""
-    checked = [_validate.below_one("deltas", delta) for delta in deltas]
+    checked = [known_delta(delta) for delta in deltas]
     return [estimate_run(replace(run, delta=delta), settings, rng) for delta in checked]

@@ -78,6 +78,7 @@ def mcmc(
         Settings,
         estimate,
         estimate_at,
+        known_delta,
         prior_sensitivity,
         read_counts,
     )
@@ -85,7 +86,8 @@ def mcmc(
 
     settings = Settings(chains, iterations, warmup, auxiliary)
     prior = _prior(prior_variance, strength, strength_prior)
-    further = [] if deltas is None else _numbers("--deltas", deltas)
+    asked = [] if deltas is None else _numbers("--deltas", deltas)
+    further = [known_delta(each) for each in asked]
     rng = np.random.default_rng(seed)
     read = read_counts(counts)
     if out is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,8 +14,9 @@ import typer
 from reconbench.cli import audit_mcmc
 
 if TYPE_CHECKING:
+    from reconbench.attacks.membership import Counts
     from reconbench.benchmarks.audit_train import Population
-    from reconbench.bounds.audit.mcmc import Counts
+    from reconbench.bounds import Guarantee, Relation
     from reconbench.mechanisms.training import Training
 
 HELP = """How private are models that a training algorithm publishes? Train, attack, estimate.
@@ -23,8 +25,9 @@ For each of --bases challenge bases a fresh table and a fresh record are drawn, 
 are trained without the record and as many with it, and a membership attack (LiRA on the record's
 loss, at false-positive rate --level, learnt from --shadows further models of each kind) tells them
 apart. From its errors follows the posterior of epsilon, as in `reconbench audit mcmc`; neighbours
-are tables with and without one record. --shadows 0 lets challenges be each other's shadow models,
-as the paper does: half the work, but correlated decisions, whose chains mix badly.
+are tables with and without one record, or, with --relation replace-one, with it and with another
+in its place. --shadows 0 lets challenges be each other's shadow models, as the paper does: half
+the work, but correlated decisions, whose chains mix badly.
 
 \b
 A1  fixed initial weights               A3  fixed, noise of sd --sigma on the trained weights
@@ -33,6 +36,7 @@ dp-sgd  clipped gradients with noise (multiplier --sigma), whose guarantee is kn
 
 The network has one hidden layer (--hidden 0: none) and predicts the column --label of --dataset
 from the others. Images in IDX files, the format of MNIST, take --images and --classes instead.
+--out writes the report, the counts, and the errors of the attacks at all levels.
 
 \b
 Examples:
@@ -43,7 +47,8 @@ Examples:
     --classes train-labels-idx1-ubyte.gz
 """
 
-COUNTS = "counts.csv"
+COUNTS, ERRORS = "counts.csv", "errors.csv"
+HEADER = ("X", "N0", "Y", "N1")
 DP_SGD = "dp-sgd"
 
 
@@ -61,6 +66,9 @@ def train(
     epochs: Annotated[int, typer.Option(help="Passes over the table.")] = 200,
     hidden: Annotated[int, typer.Option(help="Hidden units; 0 is logistic regression.")] = 128,
     level: Annotated[float, typer.Option(help="The attack's aim: 0.01, 0.02, … 0.99.")] = 0.1,
+    relation: Annotated[
+        audit_mcmc.RelationName, typer.Option(help="Which tables the attacks tell apart.")
+    ] = audit_mcmc.RelationName.ADD_REMOVE,
     delta: Annotated[float, typer.Option(help="The delta of the guarantee.")] = 1e-2,
     iterations: Annotated[int, typer.Option(help="Draws kept of each chain.")] = 10_000,
     seed: Annotated[int, typer.Option(min=0, help="Of the random numbers.")] = 0,
@@ -71,11 +79,13 @@ def train(
 ) -> None:
     import numpy as np
 
-    from reconbench.benchmarks.audit_train import TrainingAudit, collect, counts_at
+    from reconbench.benchmarks.audit_train import TrainingAudit, check_level, collect, counts_at
     from reconbench.benchmarks.runner import available_cores
-    from reconbench.bounds.audit.mcmc import Settings, estimate
+    from reconbench.bounds import Relation
+    from reconbench.bounds.audit.mcmc import Settings, estimate, known_delta, prior_sensitivity
     from reconbench.bounds.audit.mcmc.document import document, figures
 
+    # What could be wrong is said before hours of training.
     audit = TrainingAudit(
         _population(dataset, label, images, classes),
         _training(algorithm, sigma, size, epochs, hidden),
@@ -84,8 +94,11 @@ def train(
         shadows,
         size,
         seed,
+        Relation(relation.value),
     )
     settings = Settings(iterations=iterations)
+    check_level(level)
+    promised = _promised(audit.training, audit.relation, known_delta(delta))
     if out is not None:
         audit_mcmc.prepare(out)
 
@@ -93,25 +106,32 @@ def train(
         if not quiet:
             typer.echo(f"{algorithm}: challenge base {done} of {bases} attacked", err=True)
 
-    counts = counts_at(collect(audit, jobs or available_cores(), progress), level)
+    errors = collect(audit, jobs or available_cores(), progress)
+    counts = counts_at(errors, level)
+    rng = np.random.default_rng(seed)
     found = estimate(
         counts,
         delta,
-        rng=np.random.default_rng(seed),
+        rng=rng,
         likelihood=audit.likelihood,
+        relation=audit.relation,
         settings=settings,
     )
-    told = document(found)
+    priors = [] if out is None else prior_sensitivity(found.run, settings, rng)
+    told = document(found, other_priors=priors)
     if out is not None:
-        _write_counts(out / COUNTS, counts)
-        audit_mcmc.write_report(out, told, figures(found))
+        _write(out / COUNTS, HEADER, counts.columns.tolist())
+        _write(out / ERRORS, ("base", "level", *HEADER), _levels(errors))
+        drawn = figures(found)
+        drawn["region"]["curves"] = _curves(errors)
+        audit_mcmc.write_report(out, told, drawn)
     if as_json:
-        typer.echo(json.dumps({"algorithm": algorithm, "training": repr(audit.training), **told}))
+        made = {"algorithm": algorithm, "training": repr(audit.training), "promised": promised}
+        typer.echo(json.dumps({**made, **told}))
         return
     audit_mcmc.show(told)
-    promised = getattr(audit.training, "guarantee", None)
     if promised is not None:
-        typer.echo(f"promised: epsilon {promised.epsilon_at(delta):.3f} at delta {delta:g}")
+        typer.echo(f"promised: epsilon {promised:.3f} at delta {delta:g}, {relation.value}")
 
 
 def _population(dataset: str, label: str, images: Path | None, classes: Path | None) -> Population:
@@ -138,17 +158,40 @@ def _training(algorithm: str, sigma: float, size: int, epochs: int, hidden: int)
     return DpSgd(size, sigma, Network(hidden), steps=steps, batch=batch)
 
 
-def _write_counts(path: Path, counts: Counts) -> None:
+def _promised(training: Training, relation: Relation, delta: float) -> float | None:
+    """The epsilon that an algorithm guarantees for these neighbours, if it guarantees any."""
+    from reconbench.bounds import Relation, as_replace_one
+
+    guarantee: Guarantee | None = getattr(training, "guarantee", None)
+    if guarantee is None:
+        return None
+    if relation is Relation.REPLACE_ONE:
+        guarantee = as_replace_one(guarantee)
+    return float(guarantee.epsilon_at(delta))
+
+
+def _levels(errors: Sequence[Counts]) -> list[list[float]]:
+    """A line a base and level: the base, the level, X, N0, Y and N1."""
+    return [
+        [base, level, x, each.out, y, each.in_]
+        for base, each in enumerate(errors, start=1)
+        for level, x, y in zip(each.levels, each.false_positives, each.false_negatives, strict=True)
+    ]
+
+
+def _curves(errors: Sequence[Counts]) -> list[dict[str, float]]:
+    """The error rates of each base, from level to level."""
+    return [
+        {"base": base, "order": level, "alpha": x / n0, "beta": y / n1}
+        for base, level, x, n0, y, n1 in _levels(errors)
+    ]
+
+
+def _write(path: Path, header: Sequence[str], lines: Sequence[Sequence[float]]) -> None:
     from reconbench.datasets.files import write_atomic
 
     text = io.StringIO(newline="")
     rows = csv.writer(text, lineterminator="\n")
-    rows.writerow(["X", "N0", "Y", "N1"])
-    columns = (
-        counts.false_positives,
-        counts.negatives,
-        counts.false_negatives,
-        counts.positives,
-    )
-    rows.writerows(zip(*(column.tolist() for column in columns), strict=True))
+    rows.writerow(header)
+    rows.writerows(lines)
     write_atomic(path, text.getvalue())
