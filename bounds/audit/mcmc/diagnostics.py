@@ -2,10 +2,13 @@
 
 "Rank-Normalization, Folding, and Localization: An Improved R̂ for Assessing Convergence of MCMC",
 Bayesian Analysis 16. Traces are (chains, draws). A trace that does not move has no R-hat (nan),
-and its effective size is the number of draws.
+and its effective size is the number of draws. The numbers are those of ArviZ, which `by_arviz` asks
+itself (extra ``arviz``), with Monte Carlo errors besides.
 """
 
 from __future__ import annotations
+
+from importlib import import_module
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,6 +49,24 @@ def autocorrelation(trace: Floats, lags: int) -> Floats:
     return np.asarray((covariance / total).mean(axis=0)[: lags + 1], dtype=np.float64)
 
 
+def by_arviz(trace: Floats) -> dict[str, float]:
+    """R-hat, effective sizes, and standard errors of the mean and of the 5 % and 95 % quantiles."""
+    try:
+        stats = import_module("arviz_stats.base").array_stats
+    except ImportError:
+        raise ValueError("this needs ArviZ: pip install 'reconbench[arviz]'") from None
+    low, high = TAILS
+    found = {
+        "r_hat": stats.rhat(trace, method="rank"),
+        "ess_bulk": stats.ess(trace, method="bulk"),
+        "ess_tail": stats.ess(trace, method="tail", prob=TAILS),
+        "mcse_mean": stats.mcse(trace, method="mean"),
+        "mcse_lower": stats.mcse(trace, method="quantile", prob=low),
+        "mcse_upper": stats.mcse(trace, method="quantile", prob=high),
+    }
+    return {name: float(value) for name, value in found.items()}
+
+
 def _split(trace: Floats) -> Floats:
     half = trace.shape[1] // 2
     return np.concatenate([trace[:, :half], trace[:, -half:]])
@@ -83,7 +104,7 @@ def _effective_size(trace: Floats) -> float:
     within = covariance[0] * draws / (draws - 1)
     pooled = covariance[0] + (trace.mean(axis=1).var(ddof=1) if chains > 1 else 0.0)
     # ρ_t = 1 − (W − autocovariance at t)/var⁺
-    rho = 1 - (within - covariance * draws / (draws - 1)) / pooled
+    rho = 1 - (within - covariance) / pooled
     rho[0] = 1.0
     pairs = rho[: draws - draws % 2].reshape(-1, 2).sum(axis=1)
     # The sums of pairs are positive and fall; what rounding or noise adds beyond that is cut.

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ... import _validate
 from ...relation import Relation
 from .counts import COLUMNS, Counts
-from .diagnostics import autocorrelation, bulk_size, rank_rhat, tail_size
+from .diagnostics import autocorrelation, bulk_size, by_arviz, rank_rhat, tail_size
 from .model import CorrelatedNormal, FixedStrength, Likelihood, Prior
 
 Floats = NDArray[np.float64]
@@ -110,6 +110,10 @@ class Estimate:
 
     def autocorrelation(self, name: str = "epsilon", lags: int = 100) -> Floats:
         return autocorrelation(self.trace(name), lags)
+
+    def arviz(self) -> dict[str, dict[str, float]]:
+        """What ArviZ says of each parameter, Monte Carlo errors included (extra ``arviz``)."""
+        return {name: by_arviz(self.trace(name)) for name in self.names}
 
     def probability_above(self, epsilon: float) -> float:
         """The posterior probability that ε is larger."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import arviz_stats.base
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ from reconbench.bounds.audit.mcmc._tables import BetaTables, arc_edges, arc_widt
 from reconbench.bounds.audit.mcmc.diagnostics import (
     autocorrelation,
     bulk_size,
+    by_arviz,
     rank_rhat,
     tail_size,
 )
@@ -129,14 +132,19 @@ def test_diagnostics_are_those_of_arviz(memory: float, shape: tuple[int, int]) -
     for t in range(1, shape[1]):
         trace[:, t] = memory * trace[:, t - 1] + noise[:, t]
     trace = np.exp(trace / 2)
-    theirs = arviz_stats.base.array_stats
-    assert rank_rhat(trace) == pytest.approx(theirs.rhat(trace, method="rank"))
-    assert bulk_size(trace) == pytest.approx(theirs.ess(trace, method="bulk"), rel=0.02)
-    tail = theirs.ess(trace, method="tail", prob=(0.05, 0.95))
-    assert tail_size(trace) == pytest.approx(tail, rel=0.02)
-    centred = trace - trace.mean(axis=1, keepdims=True)
-    lagged = (centred[:, 3:] * centred[:, :-3]).sum(axis=1) / (centred**2).sum(axis=1)
-    assert autocorrelation(trace, 3)[[0, 3]] == pytest.approx([1, lagged.mean()])
+    theirs = by_arviz(trace)
+    assert rank_rhat(trace) == pytest.approx(theirs["r_hat"])
+    assert bulk_size(trace) == pytest.approx(theirs["ess_bulk"], rel=1e-9)
+    assert tail_size(trace) == pytest.approx(theirs["ess_tail"], rel=1e-9)
+    assert theirs["mcse_mean"] == pytest.approx(trace.std() / np.sqrt(bulk_size(trace)), rel=0.5)
+    lagged = arviz_stats.base.array_stats.autocorr(trace, axis=-1).mean(axis=0)
+    assert autocorrelation(trace, 9) == pytest.approx(lagged[:10])
+
+
+def test_without_arviz_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "arviz_stats.base", None)
+    with pytest.raises(ValueError, match=r"pip install 'reconbench\[arviz\]'"):
+        by_arviz(np.zeros((2, 10)))
 
 
 def test_diagnostics_of_chains_that_disagree_or_stand_still() -> None:

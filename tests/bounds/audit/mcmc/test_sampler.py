@@ -261,3 +261,4 @@ def test_unknown_parameters_are_refused(strong: Counts) -> None:
     found = estimate(strong, 0.01, rng=np.random.default_rng(13), settings=QUICK)
     with pytest.raises(ValueError, match="name must be one of epsilon, strength"):
         found.trace("tau")
+    assert found.arviz()["epsilon"]["r_hat"] == pytest.approx(found.epsilon.rhat)
