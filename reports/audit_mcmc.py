@@ -88,6 +88,11 @@ def sentences(document: Document) -> list[str]:
             f"The errors of the attacks alone prove ε of at least {lower:.3f} (Clopper-Pearson, "
             f"{level}); what lies above rests on the model and on the prior."
         )
+    if document.get("promised") is not None:
+        found.append(
+            f"What was attacked, {document['algorithm']}, guarantees ε of at most "
+            f"{document['promised']:.3f} at this δ for {document['relation']} neighbours."
+        )
     return found
 
 
@@ -185,7 +190,7 @@ def _region(region: Mapping[str, Any]) -> dict[str, Any]:
     # The same attacks at other levels, one thin line each, where they are known.
     curves = {
         "data": {"values": region.get("curves", [])},
-        "mark": {"type": "line", "color": "#999999", "strokeWidth": 0.6},
+        "mark": {"type": "line", "color": "#777777", "strokeWidth": 0.8},
         "encoding": {
             "x": alpha,
             "y": beta,
@@ -316,6 +321,7 @@ def _notes(document: Document) -> list[str]:
     return [
         f"Neighbours: {document['relation']}. False positives were counted on {without}, false "
         f"negatives on {within}.",
+        *([f"Attacked: {document['training']}."] if "training" in document else []),
         f"Prior: {document['prior']}. Counts: {document['likelihood']}.",
         f"{document['chains']} chains of {document['iterations']:,} iterations; acceptance "
         f"{wording.listed([f'{rate:.2f}' for rate in document['acceptance']])}.",

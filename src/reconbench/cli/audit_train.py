@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -118,7 +119,12 @@ def train(
         settings=settings,
     )
     priors = [] if out is None else prior_sensitivity(found.run, settings, rng)
-    told = document(found, other_priors=priors)
+    told = {
+        "algorithm": algorithm,
+        "training": repr(audit.training),
+        "promised": promised,
+        **document(found, other_priors=priors),
+    }
     if out is not None:
         _write(out / COUNTS, HEADER, counts.columns.tolist())
         _write(out / ERRORS, ("base", "level", *HEADER), _levels(errors))
@@ -126,12 +132,9 @@ def train(
         drawn["region"]["curves"] = _curves(errors)
         audit_mcmc.write_report(out, told, drawn)
     if as_json:
-        made = {"algorithm": algorithm, "training": repr(audit.training), "promised": promised}
-        typer.echo(json.dumps({**made, **told}))
-        return
-    audit_mcmc.show(told)
-    if promised is not None:
-        typer.echo(f"promised: epsilon {promised:.3f} at delta {delta:g}, {relation.value}")
+        typer.echo(json.dumps(told))
+    else:
+        audit_mcmc.show(told)
 
 
 def _population(dataset: str, label: str, images: Path | None, classes: Path | None) -> Population:
@@ -159,7 +162,7 @@ def _training(algorithm: str, sigma: float, size: int, epochs: int, hidden: int)
 
 
 def _promised(training: Training, relation: Relation, delta: float) -> float | None:
-    """The epsilon that an algorithm guarantees for these neighbours, if it guarantees any."""
+    """The epsilon that an algorithm guarantees for these neighbours, if it is finite."""
     from reconbench.bounds import Relation, as_replace_one
 
     guarantee: Guarantee | None = getattr(training, "guarantee", None)
@@ -167,7 +170,8 @@ def _promised(training: Training, relation: Relation, delta: float) -> float | N
         return None
     if relation is Relation.REPLACE_ONE:
         guarantee = as_replace_one(guarantee)
-    return float(guarantee.epsilon_at(delta))
+    epsilon = float(guarantee.epsilon_at(delta))
+    return epsilon if math.isfinite(epsilon) else None
 
 
 def _levels(errors: Sequence[Counts]) -> list[list[float]]:
