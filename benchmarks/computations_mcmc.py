@@ -8,13 +8,13 @@ lower bound of Clopper and Pearson at 90 %.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from math import inf
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from reconbench.benchmarks.axes import Strict, Whole, listed
 from reconbench.benchmarks.points import Point, Promise, Share, Shares
@@ -116,6 +116,20 @@ class McmcCounts(_Estimated):
     false_negatives: CountsRow
     challenges: Whole
 
+    @model_validator(mode="after")
+    def _possible(self) -> Self:
+        if len(self.false_positives) != len(self.false_negatives):
+            raise ValueError(
+                f"{len(self.false_positives)} false_positives and {len(self.false_negatives)} "
+                "false_negatives; give one of each an attack"
+            )
+        most = max(*self.false_positives, *self.false_negatives)
+        if most > self.challenges:
+            raise ValueError(
+                f"{most} errors in {self.challenges} challenges; allowed: no more errors"
+            )
+        return self
+
     def points(self, suite: str) -> Iterator[Point]:
         asked = {
             "false_positives": self.false_positives,
@@ -128,7 +142,7 @@ class McmcCounts(_Estimated):
     def _values(self, asked: dict[str, Any]) -> dict[str, float]:
         from reconbench.bounds.audit import mcmc
 
-        rows: Sequence[Sequence[int]] = [
+        rows = [
             (x, self.challenges, y, self.challenges)
             for x, y in zip(self.false_positives, self.false_negatives, strict=True)
         ]
@@ -141,7 +155,9 @@ class McmcTrain(_Estimated):
     plays: ClassVar[str] = "reconbench.benchmarks.audit_train"
 
     compute: Literal["mcmc-train"]
-    algorithm: Annotated[list[str], BeforeValidator(listed), Field(min_length=1)]
+    algorithm: Annotated[
+        list[Literal["A1", "A2", "A3", "A4"]], BeforeValidator(listed), Field(min_length=1)
+    ]
     sigma: Sigmas = [0.0]  # noqa: RUF012
     dataset: str = "acs"
     label: str = "MAR"
@@ -154,6 +170,13 @@ class McmcTrain(_Estimated):
     batch: Whole = 20
     rate: Annotated[float, Field(gt=0, strict=True)] = 0.01
     level: Share = 0.1
+
+    @field_validator("level")
+    @classmethod
+    def _counted(cls, level: float) -> float:
+        if level not in [percent / 100 for percent in range(1, 100)]:
+            raise ValueError("errors are counted at levels 0.01, 0.02, …, 0.99")
+        return level
 
     def points(self, suite: str) -> Iterator[Point]:
         common = self.model_dump(

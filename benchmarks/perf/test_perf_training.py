@@ -37,7 +37,7 @@ def one_after_the_other(inputs: torch.Tensor, labels: torch.Tensor, classes: int
 def test_shadow_models_together(
     benchmark: BenchmarkFixture, fastest: Callable[..., list[float]]
 ) -> None:
-    """2,000 networks of the paper's shape on 1,000 records, a two-hundredth of their epochs."""
+    """2,000 networks of the paper's shape on 1,000 records, a hundredth of their epochs."""
     table = acs().sample(1_000, np.random.default_rng(0))
     records = Records.of_table(table, "SEX")
     inputs = torch.zeros(len(records), records.features)

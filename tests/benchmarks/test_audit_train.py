@@ -18,6 +18,7 @@ from reconbench.benchmarks.audit_train import (
     collect,
     counts_at,
 )
+from reconbench.benchmarks.computations_mcmc import McmcCounts
 from reconbench.benchmarks.suite import find_suite
 from reconbench.bounds import Relation
 from reconbench.bounds.audit import mcmc
@@ -139,3 +140,20 @@ def test_computed_estimates_are_the_papers() -> None:
     assert found.metric == "epsilon" and found.epsilon == np.inf and weak.label == "weak"
     assert found.ceilings["epsilon-median"]["mean"] == pytest.approx(2.926, abs=0.1)
     assert found.ceilings["strength-median"]["mean"] == pytest.approx(0.710, abs=0.05)
+
+
+@pytest.mark.parametrize(
+    ("positives", "negatives", "said"),
+    [([1, 2], [1, 2, 3], "2 false_positives and 3 false_negatives"), ([1, 9], [1, 2], "9 errors")],
+)
+def test_counts_of_a_suite_must_be_possible(
+    positives: list[int], negatives: list[int], said: str
+) -> None:
+    with pytest.raises(ValueError, match=said):
+        McmcCounts(
+            compute="mcmc-counts",
+            scenario="bad",
+            false_positives=positives,
+            false_negatives=negatives,
+            challenges=5,
+        )
