@@ -168,7 +168,8 @@ def show(told: dict[str, Any]) -> None:
         ]
         for name in names
     ]
-    title = f"{told['attacks']} attacks, delta {told['delta']:g}, {told['relation']}"
+    attacks = f"{told['attacks']} attack{'s' if told['attacks'] > 1 else ''}"
+    title = f"{attacks}, delta {told['delta']:g}, {told['relation']}"
     _show.table(title, ["parameter", "median", "5 %", "95 %", "R-hat", "ESS"], rows)
     for each in told["other_deltas"]:
         e = each["epsilon"]
