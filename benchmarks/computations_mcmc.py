@@ -17,12 +17,14 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from reconbench.benchmarks.axes import Strict, Whole, listed
-from reconbench.benchmarks.points import Point, Promise, Share, Shares
+from reconbench.benchmarks.points import ComputationError, Point, Promise, Share, Shares
 from reconbench.benchmarks.seeds import stream
 from reconbench.bounds import ApproxDP, Relation
 
 LOW, MEDIAN, HIGH = "epsilon-low", "epsilon-median", "epsilon-high"
 STRENGTH, PROVED = "strength-median", "clopper-pearson"
+# Chains that have not converged are run anew, longer, and then given up: a row is to be trusted.
+ITERATIONS = (10_000, 100_000)
 
 Delta = Annotated[float, Field(ge=0, lt=1, strict=True)]
 Wholes = Annotated[list[Whole], BeforeValidator(listed), Field(min_length=1)]
@@ -59,13 +61,21 @@ class _Estimated(Strict):
     def _sampled(self, counts: Any, likelihood: Any, asked: dict[str, Any]) -> dict[str, float]:
         from reconbench.bounds.audit import mcmc
 
-        found = mcmc.estimate(
-            counts,
-            self.delta,
-            rng=stream("posterior of epsilon", {**asked, "seed": self.seed}),
-            prior=mcmc.Prior(self.prior_variance),
-            likelihood=likelihood,
-        )
+        for iterations in ITERATIONS:
+            found = mcmc.estimate(
+                counts,
+                self.delta,
+                rng=stream("posterior of epsilon", {**asked, "seed": self.seed}),
+                prior=mcmc.Prior(self.prior_variance),
+                likelihood=likelihood,
+                settings=mcmc.Settings(iterations=iterations),
+            )
+            if found.converged:
+                break
+        else:
+            raise ComputationError(
+                f"no posterior of epsilon after {ITERATIONS[-1]:,} iterations: {found.warnings[0]}"
+            )
         return {
             LOW: found.epsilon.lower,
             MEDIAN: found.epsilon.median,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from reconbench.attacks.membership import Counts
-from reconbench.benchmarks import audit_train
+from reconbench.benchmarks import audit_train, computations_mcmc
 from reconbench.benchmarks.audit_train import (
     AuditError,
     FromPrior,
@@ -19,6 +19,7 @@ from reconbench.benchmarks.audit_train import (
     counts_at,
 )
 from reconbench.benchmarks.computations_mcmc import McmcCounts
+from reconbench.benchmarks.points import ComputationError
 from reconbench.benchmarks.suite import find_suite
 from reconbench.bounds import Relation
 from reconbench.bounds.audit import mcmc
@@ -157,3 +158,10 @@ def test_counts_of_a_suite_must_be_possible(
             false_negatives=negatives,
             challenges=5,
         )
+
+
+def test_chains_that_do_not_converge_make_no_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(computations_mcmc, "ITERATIONS", (100, 120))
+    _, strong = find_suite("mcmc-artificial").points()
+    with pytest.raises(ComputationError, match=r"after 120 iterations: R-hat of epsilon"):
+        strong.row()
