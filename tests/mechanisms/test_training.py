@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from math import sqrt
 
+import dp_accounting
 import numpy as np
 import numpy.typing as npt
 import pytest
 import torch
+from dp_accounting.pld.pld_privacy_accountant import PLDAccountant
 
 from reconbench.datasets import BayNet, Table
 from reconbench.mechanisms import MechanismError
@@ -160,6 +162,11 @@ def test_the_guarantee_is_for_adding_or_removing_one_record() -> None:
     quiet = DpSgd(1_000, 1.6, steps=100).guarantee
     assert "add-or-remove-one" in loud.describe()
     assert 0 < quiet.epsilon_at(1e-5) < loud.epsilon_at(1e-5)
+    accountant = PLDAccountant()
+    step = dp_accounting.PoissonSampledDpEvent(0.1, dp_accounting.GaussianDpEvent(0.8))
+    accountant.compose(step, 100)
+    for delta in (1e-2, 1e-5):
+        assert loud.epsilon_at(delta) == pytest.approx(accountant.get_epsilon(delta), rel=1e-5)
 
 
 def test_what_cannot_be_trained_is_said(table: Table) -> None:
