@@ -32,6 +32,11 @@ _UNIT_53 = 2.0**-53
 _UNIT_REST = 2.0 ** -(64 - CELL_BITS)
 # The largest error probability of a pair: variances α(1 − α) stay above 0.
 LARGEST = 1.0 - 2.0**-53
+# A quarter of the correlated chain's pairs are near α + β = 1: their distance is as likely at any
+# scale from this up to 1.
+NEAREST = 1e-4
+_SCALES = math.log(1.0 / NEAREST)
+_EIGHTEEN, _THREE, _FOUR = np.uint64(2 * CELL_BITS), np.uint64(3), np.uint64(4)
 
 
 def compiled(function: Function) -> Function:
@@ -267,21 +272,46 @@ def binomial_chain(
 
 
 @compiled
+def spread_of(width: float, height: float, alpha: float, beta: float) -> float:
+    """One over the density of (φ, ψ) in cells of these sides, up to a constant (`fill_pairs`)."""
+    gap = abs(alpha + beta - 1.0)
+    near = 0.0
+    if NEAREST < gap < 1.0:
+        # 1/(2 gap log(1/NEAREST)) for β, times dβ/dψ = 2 √(β(1 − β))
+        near = CELLS * math.sqrt(beta * (1.0 - beta)) / (gap * _SCALES)
+    return 4.0 * width / (3.0 / height + near)
+
+
+@compiled
 def fill_pairs(
     state: Words, x_edges: Floats, y_edges: Floats, alphas: Floats, betas: Floats, spread: Floats
 ) -> None:
-    """α = sin²φ and β = sin²ψ with φ, ψ uniform within equally likely cells, all but the first.
+    """α = sin²φ and β = sin²ψ, all but the first; ``spread`` is one over their density.
 
-    ``spread`` is one over the density of (φ, ψ), up to a constant.
+    φ is uniform within equally likely cells. So is ψ in three of four draws, where the counts are;
+    in the fourth β lies next to 1 − α, where the strip is if ε is small. Those that fall outside
+    the unit square have spread 0.
     """
     for k in range(1, len(alphas)):
         word, a, b, c, d = next_word(state[0], state[1], state[2], state[3])
         state[0], state[1], state[2], state[3] = a, b, c, d
         x, y = np.int64(word & _MASK), np.int64((word >> _SHIFT) & _MASK)
-        width, height = x_edges[x + 1] - x_edges[x], y_edges[y + 1] - y_edges[y]
+        width = x_edges[x + 1] - x_edges[x]
         alphas[k] = min(np.sin(x_edges[x] + uniform(state) * width) ** 2, LARGEST)
-        betas[k] = min(np.sin(y_edges[y] + uniform(state) * height) ** 2, LARGEST)
-        spread[k] = width * height
+        coins = word >> _EIGHTEEN
+        if coins & _THREE == 0:
+            gap = NEAREST * math.exp(uniform(state) * _SCALES)
+            betas[k] = 1.0 - alphas[k] + (gap if coins & _FOUR else -gap)
+            if not 0.0 < betas[k] <= LARGEST:
+                betas[k], spread[k] = 0.5, 0.0
+                continue
+            right = int(np.searchsorted(y_edges, math.asin(math.sqrt(betas[k]))))
+            right = min(max(right, 1), CELLS)
+            height = y_edges[right] - y_edges[right - 1]
+        else:
+            height = y_edges[y + 1] - y_edges[y]
+            betas[k] = min(np.sin(y_edges[y] + uniform(state) * height) ** 2, LARGEST)
+        spread[k] = spread_of(width, height, alphas[k], betas[k])
 
 
 @compiled

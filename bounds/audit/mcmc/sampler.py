@@ -9,6 +9,7 @@ the warm-up, and chains start from the data.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Protocol
@@ -118,17 +119,23 @@ def sample(
     model = _model(run, settings.auxiliary)
     with ThreadPoolExecutor() as pool:
         jobs = [
-            pool.submit(_chain, model, run, settings, each, jacobian)
-            for each in rng.spawn(settings.chains)
+            pool.submit(_chain, model, run, settings, each, jacobian, model.starts(place))
+            for place, each in enumerate(rng.spawn(settings.chains))
         ]
         chains = [job.result() for job in jobs]
     return np.stack([draws for draws, _ in chains]), np.array([rate for _, rate in chains])
+
+
+Start = Callable[[Run, np.random.Generator], tuple[Floats, Floats, Floats]]
 
 
 class _Model(Protocol):
     """A likelihood: what a chain carries along besides its parameters, and how it moves."""
 
     parameters: int
+
+    def starts(self, place: int) -> Start:
+        """Where the chain that is number ``place`` begins."""
 
     def start(self, low: Floats, high: Floats) -> tuple[Floats, ...]:
         """What a chain from these folded pairs carries along."""
@@ -166,6 +173,9 @@ class _Binomial:
     def __init__(self, run: Run, auxiliary: int) -> None:
         self._run, self._auxiliary = run, auxiliary
         self._tables = BetaTables.of(run.counts)
+
+    def starts(self, place: int) -> Start:
+        return _start
 
     def start(self, low: Floats, high: Floats) -> tuple[Floats, ...]:
         return _room(low, self._auxiliary), _room(high, self._auxiliary)
@@ -221,6 +231,10 @@ class _Correlated:
         self._columns = run.counts.columns.astype(np.float64)
         self._shift = 1 / float(np.mean([run.counts.negatives, run.counts.positives]))
 
+    def starts(self, place: int) -> Start:
+        # There may be two modes: some chains begin in each, or R-hat would not know.
+        return _start_at_chance if place % 2 else _start
+
     def start(self, low: Floats, high: Floats) -> tuple[Floats, ...]:
         # Unfold towards the observed rates.
         alpha, beta = self._run.counts.rates
@@ -243,7 +257,10 @@ class _Correlated:
         counts = self._run.counts
         x_edges = arc_edges(counts.rates[0], counts.negatives, tau)
         y_edges = arc_edges(counts.rates[1], counts.positives, tau)
-        spread = arc_width(x_edges, alpha) * arc_width(y_edges, beta)
+        sides = arc_width(x_edges, alpha), arc_width(y_edges, beta)
+        spread = np.array(
+            [_kernels.spread_of(*each) for each in zip(*sides, alpha, beta, strict=True)]
+        )
         return x_edges, y_edges, *(_room(each, self._auxiliary) for each in (alpha, beta, spread))
 
     def advance(
@@ -293,10 +310,15 @@ def _room(first: Floats, auxiliary: int) -> Floats:
 
 
 def _chain(
-    model: _Model, run: Run, settings: Settings, rng: np.random.Generator, jacobian: float
+    model: _Model,
+    run: Run,
+    settings: Settings,
+    rng: np.random.Generator,
+    jacobian: float,
+    begin: Start,
 ) -> tuple[Floats, float]:
     state = rng.integers(0, 2**64, size=4, dtype=np.uint64)
-    start, low, high = _start(run, rng)
+    start, low, high = begin(run, rng)
     now, carried = start[: model.parameters].copy(), model.start(low, high)
     moving = np.ones(model.parameters, dtype=bool)
     moving[1] = isinstance(run.prior.strength, BetaStrength)
@@ -310,7 +332,8 @@ def _chain(
         return trace, accepted / iterations
 
     scale, seen = 1.0, np.empty((0, model.parameters))
-    for _ in range(_ROUNDS):
+    # From a start that does not follow the data it may be a long way.
+    for _ in range(_ROUNDS if begin is _start else 2 * _ROUNDS):
         trace, rate = advance(max(settings.warmup // _ROUNDS, 10))
         # The first rounds are on the way to the posterior: half of what was seen is forgotten.
         seen = np.concatenate([seen[len(seen) // 2 :], model.walked(trace)])
@@ -351,10 +374,29 @@ def _start(run: Run, rng: np.random.Generator) -> tuple[Floats, Floats, Floats]:
     else:
         s = float(strength_level(low, high, epsilon, delta).min()) * (1 - 0.5 * rng.random())
         s = min(max(s, 1e-12), 1 - 1e-9)
-    # Where a pair is not inside (a fixed s, attacks at chance): equal errors in the strip's middle.
+    tau = rng.random() / float(np.mean([n0, n1]))
+    return np.array([epsilon, s, tau, 0.0]), *_moved_inside(low, high, epsilon, s, delta)
+
+
+def _start_at_chance(run: Run, rng: np.random.Generator) -> tuple[Floats, Floats, Floats]:
+    """The same where nothing is revealed: ε near 0, and a τ that makes up for what was counted."""
+    delta, strength = run.delta, run.prior.strength
+    epsilon, tau = 0.02 + 0.2 * rng.random(), 0.1 + 0.4 * rng.random()
+    s = strength.value if isinstance(strength, FixedStrength) else 0.05 + 0.9 * rng.random()
+    alpha, beta = run.counts.rates
+    # The nearest point with α + β = 1, and from there to the middle of the strip.
+    near = np.clip((alpha + 1 - beta) / 2, 0.02, 0.98)
+    low = np.minimum(near, 1 - near)
+    high = 1 - (1 + s) * delta / 2 - low * (np.exp(epsilon) + np.exp(s * epsilon)) / 2
+    low, high = np.minimum(low, high), np.maximum(low, high)
+    return np.array([epsilon, s, tau, 0.0]), *_moved_inside(low, high, epsilon, s, delta)
+
+
+def _moved_inside(
+    low: Floats, high: Floats, epsilon: float, s: float, delta: float
+) -> tuple[Floats, Floats]:
+    """Folded pairs; those that are not in the strip go to equal errors in its middle."""
     middle = (1 - delta) / (1 + np.exp(epsilon)), (1 - s * delta) / (1 + np.exp(s * epsilon))
     equal = sum(middle) / 2
     there = in_strip(low, high, epsilon, delta, s)
-    low, high = np.where(there, low, equal), np.where(there, high, equal)
-    tau = rng.random() / float(np.mean([n0, n1]))
-    return np.array([epsilon, s, tau, 0.0]), low, high
+    return np.where(there, low, equal), np.where(there, high, equal)

@@ -100,7 +100,8 @@ def test_correlated_weights_are_density_over_proposal() -> None:
     y_edges = arc_edges(np.array([20 / 90]), np.array([90]), 0.05)
     alphas, betas, spread = np.full(size, 0.3), np.full(size, 0.2), np.ones(size)
     kernels.fill_pairs(seeded(4), x_edges[0], y_edges[0], alphas, betas, spread)
-    spread[0] = (arc_width(x_edges, alphas[:1]) * arc_width(y_edges, betas[:1]))[0]
+    sides = arc_width(x_edges, alphas[:1])[0], arc_width(y_edges, betas[:1])[0]
+    spread[0] = kernels.spread_of(*sides, alphas[0], betas[0])
     weights = np.empty(size)
     got = kernels.weigh(alphas, betas, spread, counts, delta, at, weights)
     side = (np.arange(1500) + 0.5) / 1500

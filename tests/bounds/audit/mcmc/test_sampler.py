@@ -26,7 +26,7 @@ from reconbench.bounds.audit.mcmc import (
 )
 from reconbench.bounds.audit.mcmc.document import document, figures
 from reconbench.bounds.audit.mcmc.model import IndependentBinomial, folded
-from reconbench.bounds.audit.mcmc.sampler import _start
+from reconbench.bounds.audit.mcmc.sampler import Start, _start, _start_at_chance
 
 QUICK = Settings(chains=2, iterations=400, warmup=300, auxiliary=30)
 LEVELS = (0.05, 0.5, 0.95)
@@ -138,11 +138,31 @@ def test_correlated_counts_match_importance_sampling() -> None:
         assert got == pytest.approx(exact[i], abs=0.05 * spread[i]), name
 
 
+# An attack on models that were trained with noise, cross-fed (X and Y of 100 each).
+CROSS_FED = (
+    (8, 61), (8, 100), (13, 81), (24, 60), (42, 52), (7, 90), (11, 61), (14, 73), (9, 33), (26, 84),
+    (9, 15), (17, 46), (9, 77), (2, 100), (10, 0), (5, 98), (20, 75), (9, 93), (13, 68), (10, 57),
+)  # fmt: skip
+
+
+@pytest.mark.slow
+def test_a_second_mode_is_not_overlooked() -> None:
+    """A large τ explains these counts by attacks at chance: P(ε < 0.1) is 0.12 by quadrature.
+
+    Chains are there for a while, and if not as long as they should, R-hat says so.
+    """
+    counts = Counts.of([(x, 100, y, 100) for x, y in CROSS_FED])
+    rng, settings = np.random.default_rng(3), Settings(iterations=2_000, warmup=1_500)
+    found = estimate(counts, 0.01, rng=rng, likelihood=CorrelatedNormal(), settings=settings)
+    near = 1 - found.probability_above(0.1)
+    assert near > 0 and (0.06 < near < 0.25 or found.epsilon.rhat > 1.01)
+
+
 @pytest.mark.slow
 def test_correlation_widens_the_posterior_of_the_errors() -> None:
     counts = Counts.of([(x, 100, y, 100) for x, y in ((10, 20), (12, 12), (20, 9), (15, 15))])
     one = estimate(counts, 0.01, rng=np.random.default_rng(6))
-    settings = Settings(iterations=20_000)
+    settings = Settings(iterations=8_000)
     other = estimate(
         counts,
         0.01,
@@ -183,13 +203,14 @@ def test_the_same_seed_gives_the_same_draws_and_another_does_not(strong: Counts)
 
 @pytest.mark.parametrize("strength", [BetaStrength(), FixedStrength(0.0), FixedStrength(0.99)])
 @pytest.mark.parametrize("row", [(0, 10, 0, 10), (10, 10, 10, 10), (5, 10, 5, 10), (0, 1, 1, 1)])
+@pytest.mark.parametrize("begin", [_start, _start_at_chance])
 def test_chains_start_inside(
-    strength: BetaStrength | FixedStrength, row: tuple[int, int, int, int]
+    begin: Start, strength: BetaStrength | FixedStrength, row: tuple[int, int, int, int]
 ) -> None:
     counts = Counts.of([row, (3, 40, 7, 50)])
     run = Run(counts, 0.01, Relation.ADD_REMOVE, Prior(10.0, strength), IndependentBinomial())
     for seed in range(20):
-        (epsilon, s, *_), low, high = _start(run, np.random.default_rng(seed))
+        (epsilon, s, *_), low, high = begin(run, np.random.default_rng(seed))
         assert in_strip(low, high, epsilon, 0.01, s).all()
 
 
