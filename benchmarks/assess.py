@@ -289,6 +289,8 @@ def _sure(plays: Sequence[RealPlay], threshold: int) -> Sure:
     records = float(np.mean([sure.sum() for sure, _ in picked])) if picked else 0.0
     if records < threshold:
         return Sure(None, None)
+    if any(0 < len(sure) - int(sure.sum()) < threshold for sure, _ in picked):
+        return Sure(records, None)
     right = sum(int(hits[sure].sum()) for sure, hits in picked)
     return Sure(records, right / sum(int(sure.sum()) for sure, _ in picked))
 

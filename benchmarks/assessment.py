@@ -159,7 +159,8 @@ class Ceiling:
 class Sure:
     """Records of which the optimal attack is at least 90 % sure: how many, and how many are right.
 
-    None of both where they are fewer than the threshold.
+    None of both where they are fewer than the threshold; no ``right`` where the others are fewer,
+    of which it would tell.
     """
 
     records: float | None

@@ -1,9 +1,11 @@
 """Which records of a real table an attack gets right, by kind of record, small kinds suppressed.
 
 Shares are means over the records of a kind and over repetitions of the noise. A kind of fewer than
-``threshold`` records is not shown. Nor may it be found by subtracting those shown from the total:
-kinds are suppressed, smallest first, until at least two that are not empty and at least
-``threshold`` records are hidden together.
+``threshold`` records is not shown. Nor may fewer records be found by subtraction. From the total:
+the kinds of a column are suppressed, smallest first, until at least two that are not empty and at
+least ``threshold`` records are hidden together. From a kind of another column, such as a county
+less its towns: where kinds of one column lie within a kind of another and leave fewer records of
+it over, the smallest of them is suppressed.
 """
 
 from __future__ import annotations
@@ -64,10 +66,10 @@ class Kinds:
     hidden_records: int
 
 
-def kinds(attribute: Attribute, codes: Codes, prior: Bools, hits: Bools, threshold: int) -> Kinds:
-    """``prior`` is (n,): right without the release; ``hits`` is (repetitions, n)."""
+def kinds(attribute: Attribute, codes: Codes, prior: Bools, hits: Bools, hidden: Bools) -> Kinds:
+    """``prior`` is (n,): right without the release; ``hits`` is (repetitions, n); ``hidden`` says
+    which labels may not be shown."""
     counts = np.bincount(codes, minlength=attribute.size)
-    hidden = suppressed(counts, threshold)
     found = []
     for code in np.flatnonzero(~hidden):
         mine = codes == code
@@ -80,15 +82,53 @@ def kinds(attribute: Attribute, codes: Codes, prior: Bools, hits: Bools, thresho
     return Kinds(attribute.name, tuple(found), int(hidden.sum()), int(counts[hidden].sum()))
 
 
-def suppressed(counts: Codes, threshold: int) -> Bools:
-    """Which kinds of record may not be shown, given how many records each has."""
-    hidden: Bools = counts < threshold
+def suppressed(counts: Codes, threshold: int, already: Bools | bool = False) -> Bools:
+    """Which kinds of one column may not be shown, given how many records each has."""
+    hidden: Bools = (counts < threshold) | already
     for code in np.argsort(counts, kind="stable"):
         together = counts[hidden & (counts > 0)]
         if len(together) == 0 or (len(together) > 1 and together.sum() >= threshold):
             break
         hidden[code] = True
     return hidden
+
+
+def suppressed_together(
+    columns: Sequence[Codes], sizes: Sequence[int], threshold: int
+) -> list[Bools]:
+    """Which kinds of each column may not be shown where all columns are shown side by side."""
+    counts = [np.bincount(c, minlength=size) for c, size in zip(columns, sizes, strict=True)]
+    hidden = [suppressed(each, threshold) for each in counts]
+    while (found := _left_over(columns, hidden, threshold)) is not None:
+        place, code = found
+        hidden[place][code] = True
+        hidden[place] = suppressed(counts[place], threshold, hidden[place])
+    return hidden
+
+
+def _left_over(
+    columns: Sequence[Codes], hidden: Sequence[Bools], threshold: int
+) -> tuple[int, int] | None:
+    """A column and a kind of it that, with others, gives away too few records of a wider kind.
+
+    The hidden kinds of a column are known together, as the total less those shown.
+    """
+    for outer, wide in enumerate(columns):
+        size = len(hidden[outer])
+        groups = np.where(hidden[outer][wide], size, wide)
+        for inner, narrow in enumerate(columns):
+            if inner == outer:
+                continue
+            width = len(hidden[inner])
+            pairs = np.bincount(groups * width + narrow, minlength=(size + 1) * width)
+            pairs = pairs.reshape(size + 1, width)
+            within = (pairs == pairs.sum(axis=0)) & (pairs > 0) & ~hidden[inner]
+            rest = pairs.sum(axis=1) - (pairs * within).sum(axis=1)
+            risky = np.flatnonzero(within.any(axis=1) & (rest > 0) & (rest < threshold))
+            if len(risky):
+                inside = np.flatnonzero(within[risky[0]])
+                return inner, int(inside[np.argmin(pairs[risky[0], inside])])
+    return None
 
 
 @dataclass(frozen=True)
@@ -125,11 +165,14 @@ class Exposure:
             for i, name in enumerate(truth.domain.names)
         ]
         columns.sort(key=lambda each: each.prior - each.attack.value)
-        by_target, by_known = (
-            tuple(
-                kinds(attribute, table.codes[:, i], hits[0], hits[1:], threshold)
-                for i, attribute in enumerate(table.domain)
+        attributes = (*truth.domain, *known.domain)
+        codes = [*truth.codes.T, *known.codes.T]
+        sizes = [attribute.size for attribute in attributes]
+        found = tuple(
+            kinds(attribute, mine, hits[0], hits[1:], hidden)
+            for attribute, mine, hidden in zip(
+                attributes, codes, suppressed_together(codes, sizes, threshold), strict=True
             )
-            for table in (truth, known)
         )
-        return cls(tuple(columns), by_target, by_known)
+        split = len(truth.domain)
+        return cls(tuple(columns), found[:split], found[split:])

@@ -137,7 +137,8 @@ def _figure(document: Document) -> Figure | None:
         for (kind, name), points in series.items()
     )
     count = round((high - low) / step)
-    ticks = tuple((f"{low + i * step:+g}", up((low + i * step) / 100)) for i in range(count + 1))
+    marks_at = [low + i * step for i in range(count + 1)]
+    ticks = tuple((wording.signed(at, 1 if step < 1 else 0), up(at / 100)) for at in marks_at)
     chosen = asked(document)["epsilon"]
     marks = [row["epsilon"] == chosen for row in rows]
     return Figure(lines, tuple(zip(labels, across, marks, strict=True)), ticks)

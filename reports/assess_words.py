@@ -201,7 +201,8 @@ def _sure(row: Any) -> tuple[str, str]:
     found = row["sure"]
     if found["records"] is None:
         return "too few", "–"
-    return f"{found['records']:,.0f}", percent(found["right"])
+    right = "–" if found["right"] is None else percent(found["right"])
+    return f"{found['records']:,.0f}", right
 
 
 def _exposed(document: Document, say: Say) -> Section:
@@ -297,12 +298,12 @@ def _proved(each: Any) -> str:
     return "any" if value == float("inf") else f"{_down(value)}"
 
 
-def _down(value: float) -> str:
-    text = f"{value:.3g}"
+def _down(value: float, digits: int = 3) -> str:
+    text = f"{value:.{digits}g}"
     if float(text) <= value:
         return text
-    step = 10.0 ** (int(f"{value:e}".partition("e")[2]) - 2)
-    return f"{float(text) - step:.3g}"
+    step = 10.0 ** (int(f"{value:e}".partition("e")[2]) - digits + 1)
+    return f"{float(text) - step:.{digits}g}"
 
 
 def _measured(each: Any) -> str:
@@ -313,7 +314,7 @@ def _measured(each: Any) -> str:
     if each["passes"] is None:
         return f"{epsilon_of(each['keeps'])} or more (kept at every ε that was tried)"
     between = f"between {epsilon_of(each['keeps'])} and {epsilon_of(each['passes'])}"
-    return between if each["about"] is None else f"about {each['about']:.2g} ({between})"
+    return between if each["about"] is None else f"about {_down(each['about'], 2)} ({between})"
 
 
 _DEPARTS = (
@@ -383,16 +384,24 @@ def _cost(document: Document) -> Section:
 
 def _assumptions(document: Document, say: Say) -> list[str]:
     source, question, mechanism = (document[key] for key in ("source", "question", "mechanism"))
+    covered = any(each["scope"] == "any-prior" for each in document["proved"])
     found = [
         "The prior was fitted to this very table, and the attacker is granted it. It is itself a "
-        "summary of your records and gives some of them away; its budget is not counted here. A "
-        "real attacker has it from elsewhere, and less well. Do not publish it."
+        "summary of your records and gives some of them away; its budget is not counted here. Do "
+        "not publish it. A real attacker knows the distribution from elsewhere, and less well: "
+        "guesses fewer records right without the release and with it, but may gain more by the "
+        "release than is said here, since the prior has told part of it before."
         if source["fitted"]
         else f"The prior was read from {say(brief(source['prior']))}, and the attacker is granted "
         "it. If it was made from your records it gives some of them away: do not publish it.",
         "The attacker knows the known columns of every record without error, how the noise was "
-        "made, and nothing else of the hidden columns. Whoever knows more gets more: the row "
-        "“whatever is known beforehand” of a limit covers that.",
+        "made, and nothing else of the hidden columns. Whoever knows more gets more: "
+        + (
+            "the answer “whatever is known of it beforehand” covers that, and any other prior."
+            if covered
+            else "with --max-risk and --measure advantage, one of the answers covers that, and any "
+            "other prior."
+        ),
         f"Released is every {question['k']}-way marginal of the known and target columns that has "
         f"a target: {mechanism['marginals']:,} marginals with {mechanism['cells']:,} cells. Other "
         "releases from the same records add to the risk.",

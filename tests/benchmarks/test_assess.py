@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from itertools import combinations
 from math import pi, sqrt
 from pathlib import Path
 
@@ -13,16 +14,17 @@ from scipy.stats import norm
 
 from reconbench.attacks.metrics import ExactMatch
 from reconbench.benchmarks.accuracy import cleaned_distance
-from reconbench.benchmarks.assess import assess, assess_release, real_round
+from reconbench.benchmarks.assess import RealPlay, _sure, assess, assess_release, real_round
 from reconbench.benchmarks.assess_document import Provenance, document
 from reconbench.benchmarks.assessment import (
     AssessError,
     Assessment,
     Question,
+    Sure,
     check_table,
     ladder,
 )
-from reconbench.benchmarks.exposure import Exposure, kinds, suppressed
+from reconbench.benchmarks.exposure import Exposure, kinds, suppressed, suppressed_together
 from reconbench.benchmarks.game import AttackSpec, Round, play
 from reconbench.benchmarks.max_epsilon import Measure, RecordRisks, measured, proved
 from reconbench.benchmarks.summary import summarise
@@ -192,12 +194,72 @@ def test_suppression() -> None:
     assert hidden(9) == [True]
 
 
+def test_no_kind_follows_from_another_column() -> None:
+    """A county of 40 with towns of 22 and 15: the other 3 would follow by subtraction."""
+    county = np.repeat([0, 1], [40, 60])
+    town = np.repeat([0, 1, 2, 3], [22, 15, 3 + 30, 30])
+    alone = [suppressed(np.bincount(each), 10).tolist() for each in (county, town)]
+    assert alone == [[False] * 2, [False] * 4]
+    together = suppressed_together([county, town], [2, 5], 10)
+    assert together[0].tolist() == [False, False]
+    # the smaller town, and another so that it does not follow from the total
+    assert together[1].tolist() == [True, True, False, False, True]
+
+
+def derivable(columns: list[np.ndarray], hidden: list[np.ndarray]) -> list[frozenset[int]]:
+    """All sets of records whose sums follow from a shown kind, or from what a column hides, by
+    taking away shown kinds of another column that lie within: slowly and obviously."""
+    everybody = frozenset(range(len(columns[0])))
+    shown, wide = [], [everybody]
+    for codes, gone in zip(columns, hidden, strict=True):
+        sets = [frozenset(np.flatnonzero(codes == code).tolist()) for code in range(len(gone))]
+        shown.append([each for each, no in zip(sets, gone, strict=True) if not no])
+        wide += shown[-1]
+        wide.append(everybody.difference(*shown[-1]))
+    found = list(wide)
+    for whole in wide:
+        for narrow in shown:
+            inside = [each for each in narrow if each <= whole]
+            for size in range(1, len(inside) + 1):
+                found += [whole.difference(*some) for some in combinations(inside, size)]
+    return [each for each in found if each]
+
+
+def test_nothing_small_can_be_derived() -> None:
+    """Nested columns at random; without the rule across columns some of them give records away."""
+    rng, leaks = np.random.default_rng(4), 0
+    for _ in range(60):
+        fine = rng.integers(0, 6, 60)
+        coarse = rng.integers(0, 3, 6)[fine]
+        columns = [np.where(rng.random(60) < 0.03, rng.integers(0, 3, 60), coarse), fine]
+        together = suppressed_together(columns, [3, 6], 5)
+        assert min(map(len, derivable(columns, together)), default=60) >= 5
+        apart = [
+            suppressed(np.bincount(each, minlength=m), 5)
+            for each, m in zip(columns, (3, 6), strict=True)
+        ]
+        leaks += min(map(len, derivable(columns, apart)), default=60) < 5
+    assert leaks > 5
+
+
+def test_the_share_right_is_hidden_where_it_tells_of_few_others() -> None:
+    def sure(certain: int) -> Sure:
+        scores = np.where(np.arange(N) < certain, 0.95, 0.6)
+        play_ = RealPlay("posterior", np.zeros((N, 1), dtype=np.int64), scores > 0.9, scores, True)
+        return _sure([play_], 10)
+
+    assert sure(9) == Sure(None, None)
+    assert sure(10) == Sure(10.0, 1.0) and sure(N - 10) == Sure(N - 10.0, 1.0)
+    assert sure(N - 1) == Sure(N - 1.0, None)
+    assert sure(N) == Sure(float(N), 1.0)
+
+
 def test_kinds_of_record() -> None:
     attribute = Attribute("c", ("a", "b", "tiny", "small"))
     codes = np.repeat([0, 1, 2, 3], [20, 12, 4, 6])
     prior = codes == 0
     hits = np.stack([codes <= 1, codes == 0])
-    found = kinds(attribute, codes, prior, hits, 10)
+    found = kinds(attribute, codes, prior, hits, suppressed(np.bincount(codes), 10))
     assert [kind.label for kind in found.shown] == ["b", "a"]
     assert found.shown[0].gain == 0.5 and found.shown[0].records == 12
     assert (found.hidden_labels, found.hidden_records) == (2, 10)
