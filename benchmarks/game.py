@@ -25,6 +25,7 @@ from reconbench.attacks import (
     skip_reason,
 )
 from reconbench.benchmarks import memory, misfit, options, plugins, rad
+from reconbench.benchmarks.calibration import calibration
 from reconbench.benchmarks.results import Result, Status
 from reconbench.benchmarks.rounds import RELEASE_AXES as RELEASE_AXES
 from reconbench.benchmarks.rounds import Adversary as Adversary
@@ -220,6 +221,7 @@ def _scored(
         ceilings=round_.ceilings(expected),
         run_tail=run_tail(expected, round_.mechanism.budget).to_json(),
         info=info | round_.believed(guess),
+        calibration=calibration([part.scores for part in parts], round_.hits(guess)),
         seconds=seconds,
         **_advantage(round_, player, guess, streams),
         **_peak_memory(),

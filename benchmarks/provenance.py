@@ -34,6 +34,7 @@ GAME_PARTS = (
     "reconbench.datasets.baynet",
 )
 GAME_FILES = (
+    "reconbench.benchmarks.calibration",
     "reconbench.benchmarks.game",
     "reconbench.benchmarks.rad",
     "reconbench.benchmarks.rounds",

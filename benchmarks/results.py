@@ -46,6 +46,9 @@ class Result:
     ``advantage`` records were attacked in two worlds: ``rad_successes`` of them were reconstructed
     when they took part, ``rad_replaced`` when others did in their place. No attack's advantage
     exceeds ``rad_ceiling`` in expectation, by ``rad_theorem`` of Guerra-Balboa 2026.
+
+    ``calibration`` counts records by how sure the attack was of them (``benchmarks.calibration``);
+    empty where it did not say.
     """
 
     dataset: str
@@ -92,6 +95,7 @@ class Result:
     rad_replaced: int | None = None
     rad_ceiling: float | None = None
     rad_theorem: str | None = None
+    calibration: Mapping[str, list[float]] = field(default_factory=dict)
 
     @property
     def rad(self) -> float | None:

@@ -18,8 +18,9 @@ from typing import Any
 from scipy.special import stdtrit
 
 from reconbench.benchmarks.bounding import with_corollary
+from reconbench.benchmarks.calibration import Calibration, error, together
 from reconbench.benchmarks.provenance import NO_ATTACK, shipped_name
-from reconbench.benchmarks.results import Result, ResultError, Status
+from reconbench.benchmarks.results import PROVED_CEILINGS, Result, ResultError, Status
 
 TOP = "0.95"
 
@@ -46,14 +47,16 @@ class Summary:
 
     ``ceilings`` are means over repetitions, by bound and confidence. ``above_ceiling`` is the
     share of repetitions in which the attack passed its own 95 % ceiling of Theorem 3.5: at most
-    5 % in the long run, whatever the attack. ``best_possible`` belongs to the game and is the same
-    for all its attacks; None if the reference attack of the adversary did not play. ``outcomes``
-    are the successes of the attack and of the prior's best guess, by finished repetition.
+    5 % in the long run, whatever the attack; ``above_proved`` is the same of the smallest proved
+    one. ``best_possible`` belongs to the game and is the same for all its attacks; None if the
+    reference attack of the adversary did not play. ``outcomes`` are the successes of the attack and
+    of the prior's best guess, by finished repetition.
 
     ``rad`` is the reconstruction advantage on ``advantage`` records of each table, with its 95 %
     interval over repetitions, each a difference of both worlds; ``ceiling_rad`` is what
     ``rad_theorem`` of Guerra-Balboa 2026 allows any attack in expectation. All None where the game
-    does not ask for it.
+    does not ask for it. ``calibration`` counts the records of all repetitions by how sure the
+    attack said it was of them.
 
     The summary of a computation has no success: see ``computed``.
     """
@@ -97,10 +100,23 @@ class Summary:
     rad_high: float | None = None
     ceiling_rad: float | None = None
     rad_theorem: str | None = None
+    calibration: Calibration = field(default_factory=dict)
+    above_proved: float | None = None
 
     @property
     def column(self) -> str:
         return ", ".join(self.targets)
+
+    @property
+    def promised(self) -> float | None:
+        """Records that the attack's own scores promise, mean over repetitions."""
+        records = sum(counts[0] for counts in self.calibration.values())
+        promised = sum(counts[1] for counts in self.calibration.values())
+        return self.n * promised / records if records else None
+
+    @property
+    def calibration_error(self) -> float | None:
+        return error(self.calibration)
 
     @property
     def computed(self) -> bool:
@@ -208,7 +224,7 @@ def _summary(rows: list[Result], best: Optimum | None) -> Summary:
         baseline=fmean(row.baseline_successes for row in set_up),
         baseline_expected=fmean(row.baseline_expected for row in set_up),
         ceilings=_mean_ceilings(done),
-        above_ceiling=_share_above(done),
+        above_ceiling=_share_above(done, ("thm35",)),
         seconds=fmean(row.seconds for row in done) if done else None,
         best_possible=best.expected if best else None,
         best_possible_se=best.error if best else None,
@@ -221,6 +237,8 @@ def _summary(rows: list[Result], best: Optimum | None) -> Summary:
         rad_high=rad_high,
         ceiling_rad=fmean(limits) if limits else None,
         rad_theorem=next((row.rad_theorem for row in done if row.rad_theorem), None),
+        calibration=together(row.calibration for row in done),
+        above_proved=_share_above(done, PROVED_CEILINGS),
     )
 
 
@@ -247,11 +265,14 @@ def _mean_ceilings(rows: Sequence[Result]) -> dict[str, dict[str, float]]:
     }
 
 
-def _share_above(rows: Sequence[Result]) -> float | None:
-    bounded = [row for row in rows if "thm35" in row.ceilings and row.successes is not None]
-    if not bounded:
-        return None
-    return fmean(float((row.successes or 0) > row.ceilings["thm35"][TOP]) for row in bounded)
+def _share_above(rows: Sequence[Result], bounds: Sequence[str]) -> float | None:
+    """The share of repetitions that passed the smallest of these 95 % ceilings."""
+    passed = []
+    for row in rows:
+        found = [by[TOP] for name, by in row.ceilings.items() if name in bounds and TOP in by]
+        if found and row.successes is not None:
+            passed.append(float(row.successes > min(found)))
+    return fmean(passed) if passed else None
 
 
 @dataclass(frozen=True)

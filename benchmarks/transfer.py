@@ -34,6 +34,7 @@ _NESTED = (
     "run_tail",
     "info",
     "mechanism_options",
+    "calibration",
 )
 _SPREAD = "ceilings"
 

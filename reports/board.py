@@ -109,6 +109,8 @@ class Direction(StrEnum):
     LEAKED = "Higher: more was reconstructed"
     GUESSED = "Higher: more can be guessed without the release"
     ALLOWED = "Higher: more is allowed, so the promise is weaker"
+    CLAIMED = "Above the success: surer than right; below it: less sure than right"
+    MISJUDGED = "Higher: the attack misjudges its guesses"
     WEAK = "Higher: more room for a better attack"
     LOOSE = "Higher: more is left open by the analysis"
     BETTER = "Lower: a better place"
@@ -125,6 +127,8 @@ _DIRECTIONS: Sequence[tuple[str, Direction]] = (
     (r"baseline.*|paper_baseline", Direction.GUESSED),
     (r"(paper_)?ceiling_.*|tightest_.*", Direction.ALLOWED),
     (r"paper_success", Direction.LEAKED),
+    (r"promised", Direction.CLAIMED),
+    (r"calibration_error", Direction.MISJUDGED),
     (r"gap_attack", Direction.WEAK),
     (r"gap_(threat|bound|open)", Direction.LOOSE),
     (r"rank|suite_rank", Direction.BETTER),

@@ -41,7 +41,7 @@ PARTS: Mapping[str, str] = {
     "gap_attack": "attack weakness",
     "gap_threat": "threat model",
     "gap_bound": "bound looseness",
-    "gap_open": "threat and bound, unsplit",
+    "gap_open": "threat and bound",
 }
 
 ASSETS = Path(__file__).parent / "assets"
@@ -157,6 +157,35 @@ def folded(columns: Sequence[str], value: str) -> list[dict[str, Any]]:
     ]
 
 
+# Records, promises and hits by attack and tenth, with Wilson's interval of the share that is right.
+_RELIABILITY: Sequence[Mapping[str, Any]] = (
+    *calculated(tenth="split(datum.calibration, ' ')"),
+    {"flatten": ["tenth"]},
+    *calculated(parts="split(datum.tenth, ':')"),
+    *calculated(
+        tenth="datum.parts[0]",
+        records="toNumber(datum.parts[1])",
+        sure="toNumber(datum.parts[1]) * toNumber(datum.parts[2])",
+        right="toNumber(datum.parts[3])",
+    ),
+    {
+        "aggregate": [
+            {"op": "sum", "field": each, "as": each} for each in ("records", "sure", "right")
+        ],
+        "groupby": ["group", "who", "tenth"],
+    },
+    *calculated(
+        said="100 * datum.sure / datum.records",
+        held="100 * datum.right / datum.records",
+        middle="100 * (datum.right + 1.92) / (datum.records + 3.84)",
+        half=(
+            "100 * 1.96 * sqrt(datum.right * (datum.records - datum.right) / datum.records + 0.96)"
+            " / (datum.records + 3.84)"
+        ),
+    ),
+    *calculated(low="datum.middle - datum.half", high="datum.middle + datum.half"),
+)
+
 _READS_SWEEP = (
     "Lines with marks: attacks, with 95 % intervals. Grey dashes: the prior alone. Green dots: the "
     "best possible. Purple: the most any attack gets on average. Orange: the ceiling of a single "
@@ -197,7 +226,7 @@ def charts(columns: Sequence[str]) -> list[Chart]:
             "success",
             "Prior, attacks, best possible and ceilings",
             "Grey bar: the prior alone expects this. Coloured marks: attacks, mean with 95 % "
-            "interval. Green triangle: best possible. Purple: the most any attack gets on "
+            "interval. Green star: best possible. Purple: the most any attack gets on "
             "average. Orange whisker: ceilings of a single run at 5, 50 and 95 %. P: printed in "
             "a paper. Further right is more leaked.",
             (*GAME, *_WHO, *_RECORDS, *_PRINTED, "flags"),
@@ -288,8 +317,8 @@ def charts(columns: Sequence[str]) -> list[Chart]:
         Chart(
             "time",
             "Time against success",
-            "Each mark is a row. Up: more of what the prior leaves was reconstructed. Right: "
-            "slower.",
+            "Each mark is a row. Up: more of what the prior leaves was reconstructed (normalised "
+            "advantage). Right: slower.",
             (*GAME, *_WHO, "seconds", "normalised_advantage"),
             ("seconds", "normalised_advantage"),
             GAME,
@@ -311,6 +340,20 @@ def charts(columns: Sequence[str]) -> list[Chart]:
                 "datum.panel",
                 *folded(tops, "100 * datum.raw / datum.n"),
             ),
+        ),
+        Chart(
+            "calibration",
+            "How right attacks are where they are sure",
+            "Records put together by the chance that the attack gives its own guess, all columns "
+            "and budgets of a game. On the diagonal every chance holds; below it the attack is "
+            "surer than it is right. Larger marks: more records. Bars: 95 % interval, as if "
+            "records were independent.",
+            (*GAME, *_WHO, "repetitions", "promised", "calibration_error", "calibration"),
+            ("calibration",),
+            tuple(each for each in GAME if each not in ("targets", "epsilon")),
+            8,
+            "no attack gave its guesses chances between 0 and 1",
+            spec("calibration", "datum.panel", *_RELIABILITY),
         ),
         *(
             Chart(

@@ -24,7 +24,9 @@ from reconbench.reports.charts import DRAWINGS, PARTS, SCRIPT, SOURCE, field
 PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#b38600", "#7f7f7f")
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-left")
 PRIOR, CEILING, MOST, BEST = "#8a919b", "#c27d00", "#8e4ec6", "#5b8c00"
-LABELS = 160
+# No attack has this shape.
+STAR = "M0,-1L.22,-.31L.95,-.31L.36,.12L.59,.81L0,.38L-.59,.81L-.36,.12L-.95,-.31L-.22,-.31Z"
+LABELS = 180
 LINE = 34
 WIDTH = 460
 
@@ -115,9 +117,9 @@ def bars() -> alt.FacetChart:
                 base.mark_tick(color=MOST, thickness=2.5, size=18).encode(
                     y=y, x=x("tightest_mean")
                 ),
-                base.mark_point(
-                    color=BEST, shape="triangle-down", size=60, filled=True, yOffset=-9
-                ).encode(y=y, x=x("best_possible"), tooltip=tip),
+                base.mark_point(color=BEST, shape=STAR, size=75, filled=True, yOffset=-9).encode(
+                    y=y, x=x("best_possible"), tooltip=tip
+                ),
                 base.mark_rule(strokeWidth=2).encode(
                     y=y,
                     yOffset=lane,
@@ -214,7 +216,7 @@ def _gradient() -> alt.Legend:
 
 def split() -> alt.FacetChart:
     shades = alt.Scale(
-        domain=list(PARTS.values()), range=[PALETTE[1], PALETTE[0], CEILING, PALETTE[4]]
+        domain=list(PARTS.values()), range=[PALETTE[1], PALETTE[0], PALETTE[3], PALETTE[4]]
     )
     bars = (
         alt.Chart()
@@ -238,7 +240,7 @@ def time() -> alt.Chart:
         .mark_point(filled=True, size=50, opacity=0.7)
         .encode(
             x=alt.X("seconds:Q", title="seconds for one table", scale=alt.Scale(type="log")),
-            y=alt.Y("normalised_advantage:Q", title="normalised advantage"),
+            y=alt.Y("normalised_advantage:Q", title="advantage (0: prior, 1: all)"),
             color=colour,
             shape=shape,
             tooltip=[*_where(), _value("seconds", "seconds", ".3g"), advantage],
@@ -270,6 +272,42 @@ def bounds(title: str, x: alt.X) -> alt.FacetChart:
     )
 
 
+def calibration() -> alt.FacetChart:
+    colour, shape = _told("who", "attack")
+    scale = alt.Scale(domain=[0, 100])
+    x = alt.X("said:Q", title="chance the attack gives its guess, %", scale=scale)
+
+    def y(name: str) -> alt.Y:
+        return alt.Y(f"{name}:Q", title="guesses that are right, %", scale=scale)
+
+    base = alt.Chart()
+    size = alt.Size("records:Q", scale=alt.Scale(type="sqrt", range=[20, 160]), legend=None)
+    corners = {"x": alt.datum(0), "y": alt.datum(0), "x2": alt.datum(100), "y2": alt.datum(100)}
+    return _panels(
+        alt.LayerChart(
+            layer=[
+                base.mark_rule(color=PRIOR, strokeDash=[4, 3]).encode(**corners),
+                base.mark_line(strokeWidth=1.2).encode(x=x, y=y("held"), stroke=_line_colour()),
+                base.mark_rule().encode(x=x, y=y("low"), y2="high:Q", stroke=_line_colour()),
+                base.mark_point(filled=True, opacity=1).encode(
+                    x=x,
+                    y=y("held"),
+                    size=size,
+                    color=colour,
+                    shape=shape,
+                    tooltip=[
+                        _text("who", "attack"),
+                        _value("records", "records", ",.0f"),
+                        _value("said", "chance given, %"),
+                        _value("held", "right, %"),
+                    ],
+                ),
+            ]
+        ).properties(width=WIDTH // 2, height=WIDTH // 2),
+        columns=2,
+    )
+
+
 def drawings() -> dict[str, Any]:
     """The figures by name, without their data and transforms."""
     made: Mapping[str, alt.TopLevelMixin] = {
@@ -283,6 +321,7 @@ def drawings() -> dict[str, Any]:
         "split": split(),
         "time": time(),
         "bounds": bounds("95 % ceiling, % of n", by_budget()),
+        "calibration": calibration(),
         "computed": bounds("value of the bound", _by_size("epsilon", "privacy budget ε", "log")),
         "computed-baseline": bounds(
             "value of the bound", _by_size("value_baseline", "baseline", "linear")

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib import import_module
+from textwrap import wrap
 from typing import Any
 
 from reconbench.reports.board import Board, as_csv
@@ -16,6 +17,8 @@ from reconbench.reports.columns import ReportError, Value
 from reconbench.reports.pages import printable
 
 PIXELS_A_POINT = 2.0
+# Letters in a line of the caption within a figure.
+LINE = 90
 
 
 class Format(StrEnum):
@@ -69,6 +72,12 @@ def drawn(board: Board, formats: Sequence[Format]) -> Iterator[Drawn]:
             "background": "white",
             "config": {"font": "sans-serif", "view": {"stroke": "#cccccc"}},
             **chart.spec,
+            "title": {
+                "text": chart.title,
+                "subtitle": wrap(chart.reads, LINE),
+                "subtitleColor": "#555555",
+                "anchor": "start",
+            },
             "data": {"name": SOURCE, "values": figure_data(chart, rows)},
         }
         for each in formats:

@@ -53,8 +53,9 @@ class Meaning:
 MEANINGS: Mapping[Flag, Meaning] = {
     Flag.ABOVE: Meaning(
         Weight.ALARM,
-        "passed the 95 % ceiling of Theorem 3.5 in more repetitions than chance allows (exact "
-        "binomial test at 5 %): the attack saw too much, the prior is wrong, or the bound is",
+        "passed the 95 % ceiling (the tightest proved one, else that of Theorem 3.5) in more "
+        "repetitions than chance allows (exact binomial test at 5 %): the attack saw too much, the "
+        "prior is wrong, or the bound is",
     ),
     Flag.ABOVE_MEAN: Meaning(
         Weight.ALARM,
@@ -75,7 +76,8 @@ MEANINGS: Mapping[Flag, Meaning] = {
     Flag.SKIPPED: Meaning(Weight.CAUTION, "the attack declined at least one repetition"),
     Flag.PASSED: Meaning(
         Weight.NOTE,
-        "some repetitions passed the 95 % ceiling of Theorem 3.5, no more than chance allows",
+        "some repetitions passed the 95 % ceiling (the tightest proved one, else that of Theorem "
+        "3.5), no more than chance allows",
     ),
     Flag.VACUOUS: Meaning(
         Weight.NOTE, "the tightest 95 % ceiling is all n records: this budget rules out nothing"
@@ -102,7 +104,8 @@ def flags(row: Summary, *, in_paper: bool) -> tuple[Flag, ...]:
         return (Flag.COMPUTED,)
     gap, gained = mean_gap(row), gain_interval(row)
     top = tightest(row).get(TOP)
-    passed = round((row.above_ceiling or 0.0) * row.repetitions)
+    above = row.above_ceiling if row.above_proved is None else row.above_proved
+    passed = round((above or 0.0) * row.repetitions)
     chance = at_least(passed, row.repetitions, ALLOWED)
     raised = {
         Flag.ABOVE: passed > 0 and chance < LEVEL,

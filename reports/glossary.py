@@ -25,6 +25,8 @@ GLOSSARY: Mapping[str, str] = {
     "part, however often the guess is right. Higher: more leaked.",
     "share of the gap closed": "0: no better than the prior's guess. 1: all that the ceiling on "
     "the mean allows. Higher: a stronger attack, more leaked.",
+    "plain mean": "The same share, each cell weighing alike, over cells with a gap of at least 1 % "
+    "of n: beside the ranking, not part of it.",
     "interval": "95 % Student interval over repetitions: where the mean would lie with many more.",
     "sign-flip test": "If two attacks were equally good, every difference between them could as "
     "well have the other sign: p is the share of sign patterns that are as extreme.",

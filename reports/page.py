@@ -23,7 +23,9 @@ from reconbench.reports.charts import ASSETS, NO_ATTACK, SCRIPT, Chart, charts, 
 from reconbench.reports.columns import Value
 from reconbench.reports.flags import MEANINGS
 from reconbench.reports.glossary import GLOSSARY
+from reconbench.reports.in_short import in_short
 from reconbench.reports.pages import printable, template
+from reconbench.reports.wording import number
 
 # Numbers on the page keep this many digits; the CSV has them in full.
 DIGITS = 7
@@ -82,9 +84,6 @@ TITLES: Mapping[str, str] = {
     "attack_options": "options",
     "attacker_prior": "attacker's prior",
 }
-_LEFT_OUT = {
-    "Calibration of scores": "results do not store the scores that attacks give their guesses"
-}
 
 
 def page(board: Board, title: str, facts: Mapping[str, str], stale: int = 0) -> str:
@@ -99,6 +98,8 @@ def page(board: Board, title: str, facts: Mapping[str, str], stale: int = 0) -> 
         board=board,
         finished=finished,
         failures=[row for row in board.summaries if row.error][:20],
+        short=in_short(board),
+        percent=lambda share: f"{number(100 * share)} %",
         leagues=_leagues(board),
         raised=[(flag, MEANINGS[flag], count) for flag, count in board.raised().items()],
         meanings=MEANINGS,
@@ -119,7 +120,7 @@ def _figures(board: Board) -> tuple[list[Chart], dict[str, str]]:
     """The figures that the rows allow, and why each of the others is left out."""
     every = charts(board.columns)
     drawn = [each for each in every if chosen(each, board.rows)[0]]
-    return drawn, {each.title: each.absent for each in every if each not in drawn} | _LEFT_OUT
+    return drawn, {each.title: each.absent for each in every if each not in drawn}
 
 
 def _leagues(board: Board) -> dict[str, list[Any]]:

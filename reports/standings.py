@@ -137,7 +137,9 @@ def _standing(rows: Sequence[Summary], gaps: Mapping[tuple[Hashable, ...], float
     closed = {game(row): _gained(row) / row.n for row in counted}
     wide = [place for place, gap in gaps.items() if gap >= LEAST_GAP]
     share = sum(closed.values()) / total if counted and total > 0 else None
-    half = _half_width(counted, gaps) if share is not None else None
+    half = _half_width(counted, gaps)
+    if half is not None:
+        half *= sum(gaps[place] for place in closed) / total
     took = [row.seconds for row in rows if row.seconds is not None]
     return Standing(
         attack=label(rows[0]),
@@ -167,7 +169,8 @@ def _gained(row: Summary) -> float:
 def _half_width(
     rows: Sequence[Summary], gaps: Mapping[tuple[Hashable, ...], float]
 ) -> float | None:
-    """Half the 95 % Student interval, a repetition of all its cells being one observation."""
+    """Half the 95 % Student interval of the share of these rows' own gap, a repetition of all its
+    cells being one observation."""
     gained: dict[int, float] = {}
     possible: dict[int, float] = {}
     for row in rows:

@@ -31,14 +31,14 @@
   const numeric = (name) => kinds.get(name).kind !== "text";
 
   // ---- numbers as people read them
-  const COUNTS = /^(success|baseline|ceiling_|tightest_|best_possible$|gap_(attack|threat|bound|open)|paper_(s|b|c)|against_(prior|rap)$)/;
+  const COUNTS = /^(success|baseline|ceiling_|tightest_|best_possible$|promised$|gap_(attack|threat|bound|open)|paper_(s|b|c)|against_(prior|rap)$)/;
   const shown = (name, value) => {
     if (name === "epsilon" && value === null) return "∞";
     if (value === null || value === undefined || value === "") return "";
     if (typeof value === "boolean") return value ? "yes" : "no";
     if (typeof value !== "number") return String(value);
-    if (Number.isInteger(value) && !COUNTS.test(name)) return String(value);
-    const text = COUNTS.test(name) ? value.toFixed(1) : name === "gap_closed" || name === "normalised_advantage" ? value.toFixed(3) : String(Number(value.toPrecision(3)));
+    if (Number.isInteger(value) && !COUNTS.test(name) && name !== "gap_closed") return String(value);
+    const text = COUNTS.test(name) ? value.toFixed(1) : name === "gap_closed" ? `${(100 * value).toFixed(1)} %` : name === "normalised_advantage" ? value.toFixed(3) : String(Number(value.toPrecision(3)));
     return text.replace(/^-/, "−");
   };
 
@@ -248,7 +248,7 @@
     return {
       background: card, font: "system-ui, sans-serif", view: { stroke: rule },
       axis: { labelColor: ink, titleColor: ink, gridColor: rule, domainColor: soft, tickColor: soft, titleFontWeight: "normal", labelFontSize: 11 },
-      legend: { labelColor: ink, titleColor: ink }, header: { labelColor: ink, titleColor: ink }, title: { color: ink },
+      legend: { labelColor: ink, titleColor: ink }, header: { labelColor: ink, titleColor: ink }, title: { color: ink, subtitleColor: soft },
     };
   };
   const fitted = (spec, width) => {
@@ -256,21 +256,34 @@
     const unit = found.spec ?? found;
     if (found.columns === 2 && width < 640) found.columns = 1;
     if (typeof unit.width === "number") {
-      const margin = unit.height && unit.height.step ? (width < 500 ? 130 : 200) : 75;
+      const margin = unit.height && unit.height.step ? (width < 500 ? 165 : 200) : 75;
       unit.width = Math.max(140, Math.floor(width / (found.columns ?? 1)) - margin);
     }
     if (width < 500) {
       const narrow = (node) => {
         if (node === null || typeof node !== "object") return;
+        if (node.orient === "top" && unit.height && unit.height.step && typeof node.columns === "number") node.columns = 1;
         if (typeof node.labelLimit === "number") node.labelLimit = Math.min(node.labelLimit, node.orient ? 140 : Math.max(100, unit.width ?? 100));
         Object.values(node).forEach(narrow);
       };
       narrow(found);
       const y = (unit.layer ?? [unit]).map((each) => each.encoding?.y?.axis).filter(Boolean);
-      y.forEach((axis) => { axis.labelLimit = 90; });
+      y.forEach((axis) => { axis.labelLimit = 130; });
     }
     return found;
   };
+  const drawnInto = (place, chart, rows, width, caption = {}) => {
+    const values = rows.map((row) => Object.fromEntries(chart.columns.map((name) => [field(name), at(name, row)])));
+    const spec = { ...fitted(chart.spec, width), ...caption, $schema: "https://vega.github.io/schema/vega-lite/v6.json", data: { name: "rows", values } };
+    const dark = getComputedStyle(document.documentElement).colorScheme.startsWith("dark");
+    return window.vegaEmbed(place, spec, { ast: true, actions: false, renderer: "svg", config: look(), tooltip: { theme: dark ? "dark" : "light" } });
+  };
+  const lines = (text, most) => text.split(" ").reduce((found, word) => {
+    const last = found[found.length - 1];
+    if (last !== undefined && last.length + word.length < most) found[found.length - 1] = `${last} ${word}`;
+    else found.push(word);
+    return found;
+  }, []);
   const figures = data.charts.map((chart) => ({ chart, box: document.getElementById(`figure-${chart.name}`), drawn: null, wanted: null, seen: false, view: null, turn: 0 }));
   const embed = async (each) => {
     const turn = (each.turn += 1);
@@ -285,10 +298,7 @@
     if (each.view) { each.view.finalize(); each.view = null; }
     place.replaceChildren();
     if (rows.length === 0) return;
-    const values = rows.map((row) => Object.fromEntries(chart.columns.map((name) => [field(name), at(name, row)])));
-    const spec = { ...fitted(chart.spec, place.clientWidth), $schema: "https://vega.github.io/schema/vega-lite/v6.json", data: { name: "rows", values } };
-    const dark = getComputedStyle(document.documentElement).colorScheme.startsWith("dark");
-    const found = await window.vegaEmbed(place, spec, { ast: true, actions: false, renderer: "svg", config: look(), tooltip: { theme: dark ? "dark" : "light" } });
+    const found = await drawnInto(place, chart, rows, place.clientWidth);
     if (turn !== each.turn) { found.finalize(); return; }
     each.view = found.view;
     const svg = place.querySelector("svg");
@@ -308,10 +318,20 @@
   figures.forEach((each) => {
     watcher.observe(each.box);
     const { chart, box } = each;
-    const ready = async () => { if (each.drawn !== each.wanted || !each.view) await embed(each); return each.view; };
+    // A saved figure stands alone: it takes its title and how to read it along.
+    const saving = async (write) => {
+      const width = box.querySelector(".plot").clientWidth;
+      const caption = { title: { text: chart.title, subtitle: lines(chart.reads, Math.max(40, Math.floor(width / 7))), anchor: "start" } };
+      const { view, finalize } = await drawnInto(make("div"), chart, rowsOf(chart, each.wanted).rows, width, caption);
+      await write(view);
+      finalize();
+    };
     const actions = {
-      svg: async () => save(`${chart.name}.svg`, await (await ready()).toSVG(), "image/svg+xml"),
-      png: async () => (await (await ready()).toCanvas(2)).toBlob((blob) => save(`${chart.name}.png`, blob)),
+      svg: () => saving(async (view) => save(`${chart.name}.svg`, await view.toSVG(), "image/svg+xml")),
+      png: () => saving(async (view) => {
+        const canvas = await view.toCanvas(2);
+        canvas.toBlob((blob) => save(`${chart.name}.png`, blob));
+      }),
       csv: () => {
         const { rows } = rowsOf(chart, each.wanted);
         save(`${chart.name}.csv`, csv(chart.columns.filter((name) => rows.some((row) => at(name, row) !== null) || name === "epsilon"), rows), "text/csv");

@@ -184,6 +184,21 @@ def test_an_unfinished_cell_counts_as_the_priors_guess(bounded: Summary, failed:
     assert found["other"].flagged[Flag.FAILED] == 1
 
 
+def test_the_interval_of_an_unfinished_suite_shrinks_with_its_share(
+    bounded: Summary, failed: Summary
+) -> None:
+    """Cells that count as the prior's guess have no spread."""
+    one = played(replace(bounded, targets=("A",)), (55, 58, 52))
+    rest = replace(failed, targets=("B",), attack="rap")
+    gap = replace(one, targets=("B",), attack="other")
+    found = {each.attack: each for each in standings([one, rest, gap])}["rap"]
+    (alone,) = standings([one])
+    assert found.share == pytest.approx((alone.share or 0) / 2)
+    assert (found.high or 0) - (found.low or 0) == pytest.approx(
+        ((alone.high or 0) - (alone.low or 0)) / 2
+    )
+
+
 def test_one_repetition_ranks_without_an_interval(bounded: Summary) -> None:
     rows = [replace(played(bounded, (got,)), attack=name) for name, got in (("a", 50), ("b", 52))]
     found = standings(rows)
@@ -234,6 +249,14 @@ def test_each_flag_is_raised_by_its_reason(bounded: Summary, failed: Summary) ->
     assert Flag.FAILED in raised(failed)
 
 
+def test_passes_of_the_proved_ceiling_count_where_there_is_one(bounded: Summary) -> None:
+    sound = replace(played(bounded, (55, 49, 57)), best_possible=55.0, best_possible_converged=True)
+    assert raised(replace(sound, above_ceiling=0.0, above_proved=2 / 3)) == {Flag.ABOVE}
+    assert raised(replace(sound, repetitions=20, above_ceiling=0.0, above_proved=0.05)) == {
+        Flag.PASSED
+    }
+
+
 def test_equal_repetitions_alone_raise_no_alarm(bounded: Summary) -> None:
     """An interval of width 0 a little above the ceiling is luck."""
     row = replace(bounded, baseline_expected=99.0, ceilings={"prior-exact": {"mean": 99.5}})
@@ -275,5 +298,6 @@ def test_real_rows_carry_their_repetitions() -> None:
     results = [play(each, AttackSpec("prior")) for each in rounds]
     (row,) = summarise(results)
     assert row.outcomes == {r.rep: (r.successes, r.baseline_successes) for r in results}
+    assert row.above_proved == 0.0
     (found,) = Board.of([row], "demo").rows
     assert (found["suite"], found["against_prior"], found["against_prior_p"]) == ("demo", 0.0, 1.0)

@@ -19,6 +19,7 @@ from reconbench.reports import DICTIONARY, Board, leaderboard_csv, leaderboard_h
 from reconbench.reports.charts import DRAWINGS, SCRIPT, charts, chosen
 from reconbench.reports.flags import Flag
 from reconbench.reports.glossary import GLOSSARY
+from reconbench.reports.in_short import in_short
 
 FACTS = {"suite": "demo", "seed": "0"}
 HOSTILE = [
@@ -221,15 +222,15 @@ def test_only_failures_say_so_with_their_reasons(failed: Summary) -> None:
 
 
 def test_stale_rows_that_were_left_out_are_counted(summary: Summary) -> None:
-    text = leaderboard_html([summary], "t", {}, stale=7)
-    assert "7 stored rows were made by other code" in text
-    assert "other code" not in leaderboard_html([summary], "t", {})
+    counted = "stored rows were made by other code"
+    assert f"7 {counted}" in leaderboard_html([summary], "t", {}, stale=7)
+    assert counted not in leaderboard_html([summary], "t", {})
 
 
 def test_figures_that_rows_do_not_allow_are_named_with_the_reason(bounded: Summary) -> None:
     text = " ".join(page(bounded).texts)
     assert "Success against the budget ε: no rows differ in epsilon" in text
-    assert "Calibration of scores: results do not store" in text
+    assert "How right attacks are where they are sure: no attack gave its guesses chances" in text
     two = page(bounded, replace(bounded, epsilon=math.inf))
     assert "figure-epsilon" in two.values("id")
 
@@ -260,6 +261,40 @@ def test_a_figure_says_how_much_it_leaves_out(bounded: Summary) -> None:
     first = charts(board.columns)[0]
     rows, left = chosen(first, board.rows)
     assert (len(rows), left) == (first.most, 50 - first.most)
+
+
+def test_the_page_says_in_short_what_was_found(bounded: Summary) -> None:
+    outcomes = {rep: (55 + rep % 2, 48) for rep in range(6)}
+    rap = replace(
+        bounded, outcomes=outcomes, success=55.5, baseline=48.0, repetitions=6, best_possible=57.0
+    )
+    other = replace(rap, targets=("B",), n=200, success=100.0, baseline=99.0)
+    prior = replace(bounded, attack="prior", success=48.0, baseline=48.0, repetitions=6)
+    board = Board.of([rap, prior, replace(rap, targets=("B",), success=50.5)])
+    said = " ".join(re.sub("<.*?>", "", line) for line in in_short(board))
+    assert "rap and prior guessed hidden columns" in said
+    assert "2 games on acs, at ε = 1, 6 repetitions each" in said
+    assert "alone gets 48.0 % right, the leading attack (rap) 53.0 %" in said
+    assert "the best possible is 57.0 %, and no attack gets more than 63.1 % on average." in said
+    assert "gains most on AGEP of acs at ε = 1: 55.5 records of 100 instead of 48.0" in said
+    assert "No row raised an alarm." in said and "luck" not in said
+    # shares of tables of different sizes count alike
+    assert "gets 48.8 % right" in "".join(in_short(Board.of([rap, other])))
+
+
+def test_too_few_repetitions_and_alarms_are_said_in_short(
+    bounded: Summary, failed: Summary
+) -> None:
+    one = replace(bounded, outcomes={0: (55, 48)}, repetitions=1)
+    assert "With one repetition" in in_short(Board.of([one]))[-1]
+    wild = replace(bounded, outcomes={0: (30, 48), 1: (70, 48)}, repetitions=2)
+    assert "may be luck" in in_short(Board.of([wild]))[-1]
+    assert "Alarms: failed in 1 row." in in_short(Board.of([wild, failed]))[-1]
+    lucky = replace(wild, success=70.0)
+    assert "above that is luck" in in_short(Board.of([lucky]))[1]
+    assert in_short(Board.of([failed])) == in_short(Board.of([])) == []
+    unranked = replace(bounded, ceilings={}, outcomes={0: (55, 48), 1: (56, 48)})
+    assert "leading attack" in in_short(Board.of([unranked]))[1]
 
 
 def test_computed_rows_are_drawn_apart(summary: Summary) -> None:
