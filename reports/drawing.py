@@ -286,7 +286,7 @@ def calibration() -> alt.FacetChart:
     return _panels(
         alt.LayerChart(
             layer=[
-                base.mark_rule(color=PRIOR, strokeDash=[4, 3]).encode(**corners),
+                base.mark_rule(color=PRIOR, strokeDash=[4, 3], aria=False).encode(**corners),
                 base.mark_line(strokeWidth=1.2).encode(x=x, y=y("held"), stroke=_line_colour()),
                 base.mark_rule().encode(x=x, y=y("low"), y2="high:Q", stroke=_line_colour()),
                 base.mark_point(filled=True, opacity=1).encode(

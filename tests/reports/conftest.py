@@ -6,6 +6,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,9 +14,11 @@ import pytest
 from reconbench.benchmarks.summary import Outcomes, Summary
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, Page
 
 Make = Callable[..., Outcomes]
+Visit = Callable[..., "Page"]
+DESKTOP = {"width": 1280, "height": 900}
 CHROMIUM_FLAGS = (
     "--headless",
     "--no-sandbox",
@@ -43,6 +46,56 @@ def browser() -> Iterator[Browser]:
         started = driver.chromium.launch(executable_path=path, args=list(CHROMIUM_FLAGS))
         yield started
         started.close()
+
+
+@pytest.fixture
+def visit(browser: Browser) -> Iterator[Visit]:
+    """Opens a file without a network; fails on any request, error or policy violation."""
+    wrong: list[str] = []
+    contexts = []
+
+    def opened(path: Path, viewport: dict[str, int] = DESKTOP, scheme: str = "light") -> Page:
+        context = browser.new_context(
+            viewport=viewport,  # type: ignore[arg-type]
+            offline=True,
+            color_scheme=scheme,  # type: ignore[arg-type]
+            accept_downloads=True,
+        )
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda m: wrong.append(m.text) if m.type == "error" else None)
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on("dialog", lambda dialog: wrong.append(f"dialog {dialog.message}"))
+        page.on(
+            "request",
+            lambda request: (
+                None
+                if request.url == path.as_uri() or request.url.startswith(("data:", "blob:"))
+                else wrong.append(request.url)
+            ),
+        )
+        page.goto(path.as_uri())
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert wrong == []
+
+
+@pytest.fixture
+def serious() -> Callable[[Page], list[str]]:
+    """The serious accessibility faults that axe-core finds in a page."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    def found(page: Page) -> list[str]:
+        return [
+            f"{each['id']}: {each['nodes'][0]['html'][:200]}"
+            for each in Axe().run(page).response["violations"]
+            if each["impact"] in ("serious", "critical")
+        ]
+
+    return found
 
 
 @pytest.fixture
