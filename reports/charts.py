@@ -220,7 +220,7 @@ def charts(columns: Sequence[str]) -> list[Chart]:
         each for each in columns if each.startswith("value_") and each != "value_baseline"
     )
     tops = tuple(each for each in _TOPS if each in columns)
-    line = calculated(line=f"datum.targets + {_AT}")
+    line = calculated(line="datum.targets + ', ε ' + datum.budget")
     return [
         Chart(
             "success",
@@ -232,7 +232,7 @@ def charts(columns: Sequence[str]) -> list[Chart]:
             (*GAME, *_WHO, *_RECORDS, *_PRINTED, "flags"),
             ("success",),
             GAME,
-            30,
+            60,
             "no attack finished a repetition",
             spec("bars", "datum.panel", *line, *shares((*_RECORDS, "paper_success"))),
         ),
@@ -308,7 +308,7 @@ def charts(columns: Sequence[str]) -> list[Chart]:
                 "split",
                 "datum.panel",
                 *shares(tuple(PARTS)),
-                *calculated(line=f"datum.targets + {_AT} + ', ' + datum.who"),
+                *calculated(line="datum.targets + ', ε ' + datum.budget + ', ' + datum.who"),
                 {"fold": [f"{name}_share" for name in PARTS], "as": ["key", "size"]},
                 {"filter": "isValid(datum.size)"},
                 *calculated(part=looked_up({f"{k}_share": v for k, v in PARTS.items()}, "key")),

@@ -276,6 +276,8 @@ def options_text(row: Summary) -> str:
 
 
 def as_json(options: Mapping[str, Any]) -> str:
+    if not options:
+        return "{}"
     return json.dumps(options, sort_keys=True, ensure_ascii=False, default=str)
 
 

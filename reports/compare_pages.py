@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import takewhile
 
 from reconbench.reports import wording
 from reconbench.reports.board import as_csv
@@ -21,7 +22,7 @@ HEADER = (
     "before",
     "after",
     "change",
-    "95 % interval",
+    "95 % CI",
     "p (Holm)",
     "verdict",
     "time",
@@ -43,12 +44,12 @@ CSV_HEADER = (
 _ORDER = (Verdict.WORSE, Verdict.BETTER, Verdict.NOISE, Verdict.SAME)
 
 
-def line(change: Change, say: Say = str) -> tuple[str, ...]:
-    """A change as the texts of ``HEADER``."""
+def line(change: Change, say: Say = str, shared: str = "") -> tuple[str, ...]:
+    """A change as the texts of ``HEADER``; its game without what is ``shared``."""
     low, high = change.low, change.high
     return (
         say(_brief(change.attack)),
-        say(_brief(change.game)),
+        say(_brief(change.game.removesuffix(shared))),
         f"{change.games}",
         wording.number(change.before),
         wording.number(change.after),
@@ -58,6 +59,15 @@ def line(change: Change, say: Say = str) -> tuple[str, ...]:
         change.verdict.value,
         "–" if change.seconds_ratio is None else f"{change.seconds_ratio:.2g} ×",
     )
+
+
+def shared(found: Compared) -> str:
+    """What all games end with, such as their k, n and metric: said once, not in every line."""
+    games = [game.split(", ") for game in {each.game for each in found.cells}]
+    if len(games) < 2:
+        return ""
+    alike = takewhile(lambda parts: len(set(parts)) == 1, zip(*map(reversed, games), strict=False))
+    return "".join(f", {parts[0]}" for parts in reversed(list(alike)))
 
 
 def ordered(changes: Sequence[Change]) -> list[Change]:
@@ -72,6 +82,8 @@ def summary(found: Compared) -> list[str]:
         for verdict in (Verdict.BETTER, Verdict.WORSE, Verdict.NOISE, Verdict.SAME)
     ]
     said = [f"Of {len(found.cells)} cells that both have: {', '.join(counts)}."]
+    if same := shared(found).removeprefix(", "):
+        said.append(f"All games: {_brief(same)}.")
     if found.cells and not found.can_tell:
         said.append(
             "There are too few repetitions for any cell to come out better or worse at the level "
@@ -100,7 +112,7 @@ def compare_html(found: Compared, before: str, after: str) -> str:
 
 def compare_markdown(found: Compared, before: str, after: str) -> str:
     lines = [f"# {_safe(_brief(before))} → {_safe(_brief(after))}", ""]
-    lines += [wording.prose(f"- {text}", "  ") for text in summary(found)]
+    lines += [wording.prose(f"- {_safe(text)}", "  ") for text in summary(found)]
     for section in _sections(found, _safe):
         lines += ["", *markdown(section)]
     return "\n".join(lines) + "\n"
@@ -115,7 +127,8 @@ def compare_csv(found: Compared) -> str:
 
 
 def _sections(found: Compared, say: Say) -> list[Section]:
-    cells = tuple(line(each, say) for each in ordered(found.cells))
+    same = shared(found)
+    cells = tuple(line(each, say, same) for each in ordered(found.cells))
     overall = tuple(line(each, say) for each in ordered(found.overall))
     return [
         Section(

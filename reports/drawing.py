@@ -27,7 +27,7 @@ PRIOR, CEILING, MOST, BEST = "#8a919b", "#c27d00", "#8e4ec6", "#5b8c00"
 # No attack has this shape.
 STAR = "M0,-1L.22,-.31L.95,-.31L.36,.12L.59,.81L0,.38L-.59,.81L-.36,.12L-.95,-.31L-.22,-.31Z"
 LABELS = 180
-LINE = 34
+LINE = 28
 WIDTH = 460
 
 

@@ -174,9 +174,10 @@ def _half_width(
     gained: dict[int, float] = {}
     possible: dict[int, float] = {}
     for row in rows:
+        gap = gaps[game(row)]
         for rep, (a, b) in row.outcomes.items():
             gained[rep] = gained.get(rep, 0.0) + (a - b) / row.n
-            possible[rep] = possible.get(rep, 0.0) + gaps[game(row)]
+            possible[rep] = possible.get(rep, 0.0) + gap
     shares = [gained[rep] / possible[rep] for rep in gained]
     if len(shares) < 2:
         return None

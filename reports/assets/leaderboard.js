@@ -256,7 +256,7 @@
     const unit = found.spec ?? found;
     if (found.columns === 2 && width < 640) found.columns = 1;
     if (typeof unit.width === "number") {
-      const margin = unit.height && unit.height.step ? (width < 500 ? 165 : 200) : 75;
+      const margin = unit.height && unit.height.step ? (width < 500 ? 180 : 210) : 75;
       unit.width = Math.max(140, Math.floor(width / (found.columns ?? 1)) - margin);
     }
     if (width < 500) {
@@ -268,7 +268,7 @@
       };
       narrow(found);
       const y = (unit.layer ?? [unit]).map((each) => each.encoding?.y?.axis).filter(Boolean);
-      y.forEach((axis) => { axis.labelLimit = 130; });
+      y.forEach((axis) => { axis.labelLimit = 148; });
     }
     return found;
   };

@@ -13,6 +13,7 @@ import pytest
 from reconbench.benchmarks.game import AttackSpec, Game
 from reconbench.benchmarks.runner import Unit, play_unit
 from reconbench.benchmarks.store import Store, row_key
+from reconbench.cli._show import _widths
 
 Run = Callable[..., Any]
 GAME = Game("acs", ("SEX",), 3.0, n=20, k=2, known=("AGEP", "MAR"))
@@ -66,3 +67,10 @@ def test_bad_input(reconbench: Run, stores: Path) -> None:
     ):
         done = reconbench("report", "compare", *arguments, cwd=stores)
         assert done.returncode == 2 and message in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_a_table_wraps_between_words_where_the_terminal_allows() -> None:
+    columns = [["attack", "posterior"], ["best possible %", "61.0"], ["", ""]]
+    assert _widths(columns, 40) == []  # nothing needs to wrap
+    assert _widths(columns, 20) == [9, 10, 1]
+    assert _widths(columns, 15) == []  # nothing helps

@@ -16,6 +16,7 @@ from reconbench.reports.compare_pages import (
     compare_html,
     compare_markdown,
     ordered,
+    shared,
     summary,
 )
 from reconbench.reports.statistics import sign_flip
@@ -74,6 +75,16 @@ def test_a_change_for_the_better() -> None:
     assert not found.worse and found.can_tell
     back = compare(rows(after), rows(before))
     assert back.cells[0].verdict is Verdict.WORSE and back.worse
+
+
+def test_what_all_games_share_is_said_once() -> None:
+    games = [*rows([50, 51]), *rows([52, 50], targets=("MAR",)), *rows([60, 61], epsilon=3.0)]
+    found = compare(games, games)
+    assert shared(found) == ", k = 2, n = 100, gaussian-marginals, exact, realistic, seed 0"
+    text = compare_markdown(found, "a", "b")
+    assert "| rap steps=3 | acs SEX, ε = 3 | 2 |" in text and text.count("k = 2") == 1
+    assert json.dumps(found.to_json()["cells"]).count("k = 2") == 3
+    assert shared(compare(rows([50]), rows([51]))) == ""
 
 
 def test_noise_and_no_change() -> None:

@@ -8,8 +8,9 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
+from rich import box
 from rich.console import Console
 from rich.progress import (
     BarColumn,
@@ -46,12 +47,35 @@ def pairs(found: Mapping[str, str]) -> None:
 
 def table(title: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     """Cells as text: nothing in them is read as markup."""
-    shown = Table(title=Text(title), title_justify="left")
+    console = Console()
+    shown = Table(
+        title=Text(title), title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0)
+    )
+    texts = [[str(cell) for cell in row] for row in rows]
+    columns = [[name, *(row[i] for row in texts)] for i, name in enumerate(header)]
+    widths = _widths(columns, console.width - 2 * len(columns) - 1)
     for position, name in enumerate(header):
-        shown.add_column(Text(name), justify="left" if position == 0 else "right")
-    for row in rows:
-        shown.add_row(*(Text(str(cell)) for cell in row))
-    Console().print(shown)
+        side: Literal["left", "right"] = "left" if position == 0 else "right"
+        shown.add_column(Text(name), justify=side, width=widths[position] if widths else None)
+    for row in texts:
+        shown.add_row(*map(Text, row))
+    console.print(shown)
+
+
+def _widths(columns: Sequence[Sequence[str]], room: int) -> list[int]:
+    """Widths at which columns wrap between words; none where they need not wrap, or cannot."""
+    wanted = [max(map(len, (*texts, "-"))) for texts in columns]
+    widths = [
+        max(len(word) for text in (*texts, "-") for word in text.split()) for texts in columns
+    ]
+    spare = room - sum(widths)
+    if sum(wanted) <= room or spare < 0:
+        return []
+    for position in sorted(range(len(columns)), key=lambda each: wanted[each] - widths[each]):
+        more = min(spare, wanted[position] - widths[position])
+        widths[position] += more
+        spare -= more
+    return widths
 
 
 def game(rows: Sequence[Result]) -> None:

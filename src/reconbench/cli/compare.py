@@ -62,8 +62,9 @@ def compare(
     if as_json:
         typer.echo(json.dumps(found.to_json(), ensure_ascii=False, indent=1, allow_nan=False))
     else:
+        same = compare_pages.shared(found)
         rows = [
-            compare_pages.line(each)
+            compare_pages.line(each, shared=same)
             for changes in (found.overall, found.cells)
             for each in compare_pages.ordered(changes)
         ]

@@ -58,6 +58,8 @@ def figures(
         for entry, standing in zip(entries, standings(entries), strict=True)
         if standing is not Standing.STALE
     ]
+    # a store lists its rows as they were finished, which is another order in every run
+    rows.sort(key=lambda row: (row.dataset, row.targets, row.attack, row.rep))
     board = Board.of(summarise(rows))
     written = 0
     for each in drawn(board, chosen):
