@@ -186,8 +186,13 @@ def _learned(document: Document, say: Say) -> Section:
         (
             "Percent of your records that are guessed right. A smaller ε means more noise. The "
             "gain over guessing without a release is what the release gives away; the rest an "
-            "attacker has anyway, from the known columns. Drawn tables are made up from the prior: "
-            "they tell what to expect of a table like yours, without its luck.",
+            "attacker has anyway, from the known columns."
+            + (
+                " Drawn tables are made up from the prior: they tell what to expect of a table "
+                "like yours, without its luck."
+                if played
+                else ""
+            ),
             "An attacker does not know which guesses are right, but is surer of some than of "
             "others: the last two columns count the records of which the attacker is at least "
             "90 % sure.",
@@ -230,7 +235,7 @@ def _exposed(document: Document, say: Say) -> Section:
             "right, without the release and with it. Most exposed is where the release adds most.",
             f"Kinds of fewer than {threshold} records are not shown, nor are others where they "
             "would give those away by subtraction. Where many kinds are compared, those on top are "
-            "partly there by chance: mind the ±.",
+            f"partly there by chance{': mind the ±' if document['question']['reps'] > 1 else ''}.",
             *(() if moved else ("At this ε, no kind of record gains or loses anything.",)),
         ),
         grids=tuple(grids),
@@ -388,9 +393,9 @@ def _assumptions(document: Document, say: Say) -> list[str]:
     found = [
         "The prior was fitted to this very table, and the attacker is granted it. It is itself a "
         "summary of your records and gives some of them away; its budget is not counted here. Do "
-        "not publish it. A real attacker knows the distribution from elsewhere, and less well: "
-        "guesses fewer records right without the release and with it, but may gain more by the "
-        "release than is said here, since the prior has told part of it before."
+        "not publish it. A real attacker knows the distribution from elsewhere, and less well: as a "
+        "rule guesses fewer records right, without the release and with it, but may gain more by "
+        "the release than is said here, since the prior has told part of it before."
         if source["fitted"]
         else f"The prior was read from {say(brief(source['prior']))}, and the attacker is granted "
         "it. If it was made from your records it gives some of them away: do not publish it.",
@@ -417,7 +422,10 @@ def _assumptions(document: Document, say: Say) -> list[str]:
         "for hidden values that are drawn from the prior given the known columns; one fixed table "
         "may lie above them by chance, or because the prior does not describe it.",
         "± is a 95 % interval over repetitions of the noise (and, for drawn tables, of the table). "
-        "It says nothing of another table.",
+        "It says nothing of another table."
+        if question["reps"] > 1
+        else "The noise was drawn once: another draw gives away a little more or less, and how "
+        "much is not said here.",
     ]
     if source["left_out"]:
         found.append(

@@ -169,6 +169,28 @@ def test_the_limit_is_rounded_down(document: dict[str, Any]) -> None:
         assert any(f"up to ε = {shown}." in line for line in headlines(document)), epsilon
 
 
+def test_measured_answers_are_rounded_down_too(document: dict[str, Any]) -> None:
+    document["measured"][0] = {"scope": "real", "keeps": 1.0, "passes": 3.0, "about": 1.97}
+    assert any("about 1.9 (between 1 and 3)" in line for line in headlines(document))
+
+
+def test_what_a_prior_fitted_to_the_table_means_is_said(document: dict[str, Any]) -> None:
+    text = " ".join(assess_markdown(document).split())
+    assert "its budget is not counted here" in text
+    assert "may gain more by the release than is said here" in text
+    assert "whatever is known of it beforehand” covers that" in text
+    document["proved"] = document["measured"] = []
+    text = " ".join(assess_markdown(document).split())
+    assert "with --max-risk and --measure advantage, one of the answers covers that" in text
+    document["source"]["fitted"] = False
+    assert "may gain more" not in assess_markdown(document)
+
+
+def test_a_share_right_that_tells_of_few_others_is_left_out(document: dict[str, Any]) -> None:
+    document["budgets"][1]["sure"] = {"records": 195.0, "right": None}
+    assert "| **195** | **–** |" in assess_markdown(document)
+
+
 def test_a_measured_answer_below_the_proved_one_is_told(document: dict[str, Any]) -> None:
     assert not any("Take the smaller one" in line for line in headlines(document))
     document["measured"][0] = {"scope": "real", "keeps": 0.1, "passes": 1.0, "about": 0.5}
@@ -223,7 +245,11 @@ def test_one_release_without_a_guarantee(document: dict[str, Any]) -> None:
     single |= {"budgets": [row], "proved": [], "measured": []}
     single["question"] |= {"epsilon": None, "max_risk": None}
     single["source"] |= {"release": "marginals.csv", "fitted": False}
+    single["question"]["reps"] = 1
     reader = read(assess_html(single))
+    # nothing is said of repetitions and drawn tables that there are not
+    assert "Drawn tables" not in reader.text and "mind the ±" not in reader.text
+    assert "The noise was drawn once" in reader.text
     assert "so there is no ceiling" in reader.text and "svg" not in reader.tags
     assert "With the 2-way marginals in marginals.csv" in reader.text
     assert "not stated" in assess_markdown(single)
