@@ -55,7 +55,7 @@ test: $(VENV)/.dev browser
 browser:
 	@command -v chromium >/dev/null || { \
 	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-	    apt-get update -qq && apt-get install -y -qq chromium >/dev/null; \
+	    apt-get update -qq && apt-get install -y -qq -o DPkg::Lock::Timeout=300 chromium >/dev/null; \
 	  else \
 	    echo "no Chromium: install Debian's package chromium (browser tests are skipped; with CI=true they fail)"; \
 	  fi; }

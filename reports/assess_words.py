@@ -393,8 +393,8 @@ def _assumptions(document: Document, say: Say) -> list[str]:
     found = [
         "The prior was fitted to this very table, and the attacker is granted it. It is itself a "
         "summary of your records and gives some of them away; its budget is not counted here. Do "
-        "not publish it. A real attacker knows the distribution from elsewhere, and less well: as a "
-        "rule guesses fewer records right, without the release and with it, but may gain more by "
+        "not publish it. A real attacker knows the distribution from elsewhere, and less well: as "
+        "a rule guesses fewer records right, without the release and with it, but may gain more by "
         "the release than is said here, since the prior has told part of it before."
         if source["fitted"]
         else f"The prior was read from {say(brief(source['prior']))}, and the attacker is granted "

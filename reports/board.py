@@ -25,8 +25,8 @@ from reconbench.reports.standings import (
     standings,
 )
 
-# A spreadsheet runs a cell that starts with one of these, also after blanks.
-_FORMULA = ("=", "+", "-", "@")
+# A spreadsheet runs a cell that starts with one of these, also after blanks and at full width.
+_FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 _BREAKS = ("\t", "\r", "\n")
 
 SUITE: Mapping[str, str] = {"suite": "the suite that was run; empty if it is not known"}

@@ -186,6 +186,14 @@ _RELIABILITY: Sequence[Mapping[str, Any]] = (
     *calculated(low="datum.middle - datum.half", high="datum.middle + datum.half"),
 )
 
+_AXES: Mapping[str, str] = {
+    "epsilon": "ε",
+    "target_columns": "the number of columns",
+    "within": "the error",
+    "n": "n",
+    "k": "k",
+    "value_baseline": "the baseline",
+}
 _READS_SWEEP = (
     "Lines with marks: attacks, with 95 % intervals. Grey dashes: the prior alone. Green dots: the "
     "best possible. Purple: the most any attack gets on average. Orange: the ceiling of a single "
@@ -204,7 +212,7 @@ def _sweep_chart(
         needs=("success", varies) if varies != "epsilon" else ("success",),
         alike=tuple(each for each in GAME if each not in without),
         most=8,
-        absent=f"no rows differ in {varies} and in nothing else",
+        absent=f"no rows differ in {_AXES[varies]} and in nothing else",
         spec=spec(drawing, group, *shares(_RECORDS)),
         varies=varies,
     )
@@ -365,7 +373,7 @@ def charts(columns: Sequence[str]) -> list[Chart]:
                 ("value_baseline",),
                 ("dataset", "metric", "mechanism", apart),
                 12,
-                f"no computed rows differ in {varies} and in nothing else",
+                f"no computed rows differ in {_AXES[varies]} and in nothing else",
                 spec(
                     drawing,
                     f"datum.dataset + ', ' + datum.metric + ', ' + {told}",

@@ -25,6 +25,11 @@ GLOSSARY: Mapping[str, str] = {
     "part, however often the guess is right. Higher: more leaked.",
     "share of the gap closed": "0: no better than the prior's guess. 1: all that the ceiling on "
     "the mean allows. Higher: a stronger attack, more leaked.",
+    "rank": "1 + the number of attacks whose whole interval lies above. Attacks whose intervals "
+    "overlap tie. Lower: a stronger attack.",
+    "cells finished": "Cells in which the attack finished at least one repetition, of those that "
+    "have a ceiling on the mean above the baseline. The others count as the prior's guess.",
+    "seconds a table": "What the attack takes for one table, mean over cells. Higher: slower.",
     "plain mean": "The same share, each cell weighing alike, over cells with a gap of at least 1 % "
     "of n: beside the ranking, not part of it.",
     "interval": "95 % Student interval over repetitions: where the mean would lie with many more.",

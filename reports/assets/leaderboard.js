@@ -88,7 +88,7 @@
     if (value === null || value === undefined) return "";
     if (typeof value === "boolean") return value ? "True" : "False";
     let text = String(value);
-    if (typeof value === "string" && (/^[\t\r\n]/.test(text) || /^\s*[=+\-@]/.test(text))) text = `'${text}`;
+    if (typeof value === "string" && (/^[\t\r\n]/.test(text) || /^\s*[=+\-@\uff1d\uff0b\uff0d\uff20]/.test(text))) text = `'${text}`;
     return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
   };
   const csv = (names, rows) => [names.join(","), ...rows.map((row) => names.map((name) => cell(name, at(name, row))).join(","))].join("\r\n") + "\r\n";

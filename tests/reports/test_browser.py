@@ -232,7 +232,9 @@ def test_the_saved_rows_of_a_run_are_those_of_its_store(visit: Visit, tmp_path: 
 
 def test_figures_are_saved_as_svg_and_png(opened: Open, rows: list[Summary]) -> None:
     page = opened(rows)
-    drawn(page)
+    for name in drawn(page):
+        assert saved(page, f'#figure-{name} [data-save="svg"]').startswith(b"<svg"), name
+        assert read(saved(page, f'#figure-{name} [data-save="csv"]')), name
     svg = saved(page, '#figure-epsilon [data-save="svg"]')
     assert svg.startswith(b"<svg") and b"privacy budget" in svg
     # a figure that stands alone says what it shows

@@ -193,7 +193,7 @@ def test_games_that_differ_in_metric_only_are_not_mixed(summary: Summary) -> Non
     assert found == [("exact", "b", "1"), ("exact", "a", "2"), ("within-1", "a", "1")]
 
 
-@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r", "\n", "  ="])
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r", "\n", "  =", "\uff1d"])
 def test_text_that_a_spreadsheet_would_run_is_quoted(failed: Summary, start: str) -> None:
     name = f"{start}HYPERLINK(1)"
     (row,) = read(leaderboard_csv([replace(failed, attack=name, error=name, dataset=name)]))
