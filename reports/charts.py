@@ -21,15 +21,20 @@ GAME = (
     "dataset",
     "targets",
     "known",
+    "known_columns",
     "n",
     "k",
     "epsilon",
+    "delta",
     "mechanism",
     "mechanism_options",
     "metric",
     "adversary",
     "attacker_prior",
+    "seed",
 )
+# What games have in common that differ in columns and budget alone.
+_SETTING = tuple(each for each in GAME if each not in ("targets", "known_columns", "epsilon"))
 _WHO = ("attack", "attack_options")
 _ONE_RUN = ("tightest_0.05", "tightest_0.5", "tightest_0.95")
 _SUCCESS = ("success", "success_low", "success_high", "baseline_expected", "best_possible")
@@ -50,14 +55,23 @@ SOURCE = "rows"
 # The attack and the adversary of a computed row.
 NO_ATTACK = "none"
 
-# Vega expressions; a null ε is an infinite one.
-_PANEL = (
-    "datum.dataset + ', ' + datum.metric + ', n = ' + datum.n + ', ' + datum.known + ' known'"
-    " + (datum.mechanism === 'gaussian-marginals' ? '' : ', ' + datum.mechanism)"
-    " + (datum.mechanism_options === '{}' ? '' : ' ' + datum.mechanism_options)"
-    " + (datum.adversary === 'realistic' ? '' : ', ' + datum.adversary)"
-    " + (datum.attacker_prior === 'same' ? '' : ', prior ' + datum.attacker_prior)"
-)
+# Vega expressions; a null ε is an infinite one. What the rows of a panel have in common names it,
+# but for what is as usual.
+_PANEL: Mapping[str, str] = {
+    "dataset": "datum.dataset",
+    "metric": "', ' + datum.metric",
+    "n": "', n = ' + datum.n",
+    "k": "', k = ' + datum.k",
+    "known": "', ' + datum.known + ' known'",
+    "delta": "(datum.delta === 1e-5 ? '' : ', δ = ' + format(datum.delta, '~g'))",
+    "mechanism": "(datum.mechanism === 'gaussian-marginals' ? '' : ', ' + datum.mechanism)",
+    "mechanism_options": (
+        "(datum.mechanism_options === '{}' ? '' : ' ' + datum.mechanism_options)"
+    ),
+    "adversary": "(datum.adversary === 'realistic' ? '' : ', ' + datum.adversary)",
+    "attacker_prior": "(datum.attacker_prior === 'same' ? '' : ', prior ' + datum.attacker_prior)",
+    "seed": "(datum.seed === 0 ? '' : ', seed ' + datum.seed)",
+}
 _BUDGET = "datum.epsilon === null ? '∞' : format(datum.epsilon, '.4~g')"
 _LABEL = "datum.attack + (datum.attack_options === '{}' ? '' : ' ' + datum.attack_options)"
 
@@ -106,6 +120,10 @@ def chosen(
     return [row for group in kept[: chart.most] for row in group], max(0, len(kept) - chart.most)
 
 
+def _panel(*without: str) -> str:
+    return " + ".join(text for name, text in _PANEL.items() if name not in without)
+
+
 def calculated(**expressions: str) -> list[dict[str, Any]]:
     return [{"calculate": text, "as": name} for name, text in expressions.items()]
 
@@ -137,7 +155,7 @@ def spec(drawing: str, group: str, *transforms: Mapping[str, Any]) -> Mapping[st
         who=_LABEL,
         budget=_BUDGET,
         budget_order="datum.epsilon === null ? 1e300 : datum.epsilon",
-        panel=_PANEL,
+        panel=_panel(),
         group=group,
     )
     source = {"data": {"name": SOURCE}, "transform": [*named, *transforms]}
@@ -218,7 +236,10 @@ def _sweep_chart(
     )
 
 
-_TARGETS = "datum.panel + ': ' + datum.targets"
+_TARGETS = (
+    "': ' + datum.targets + (0 < datum.known && datum.known < 4 ? ', knowing ' + "
+    "datum.known_columns : '')"
+)
 _AT = "', ε = ' + datum.budget"
 
 
@@ -250,14 +271,14 @@ def charts(columns: Sequence[str]) -> list[Chart]:
             "by-epsilon",
             "epsilon",
             ("epsilon",),
-            _TARGETS,
+            f"datum.panel + {_TARGETS}",
         ),
         _sweep_chart(
             "columns",
             "Success against the number of columns guessed at once",
             "by-columns",
             "target_columns",
-            ("targets",),
+            ("targets", "known_columns"),
             f"datum.panel + {_AT}",
         ),
         _sweep_chart(
@@ -266,7 +287,7 @@ def charts(columns: Sequence[str]) -> list[Chart]:
             "by-error",
             "within",
             ("metric",),
-            f"datum.dataset + ': ' + datum.targets + ', ' + datum.known + ' known' + {_AT}",
+            f"{_panel('metric')} + {_TARGETS} + {_AT}",
         ),
         _sweep_chart(
             "n",
@@ -274,7 +295,7 @@ def charts(columns: Sequence[str]) -> list[Chart]:
             "by-n",
             "n",
             ("n",),
-            f"datum.dataset + ': ' + datum.targets + ', ' + datum.known + ' known' + {_AT}",
+            f"{_panel('n')} + {_TARGETS} + {_AT}",
         ),
         _sweep_chart(
             "k",
@@ -282,7 +303,7 @@ def charts(columns: Sequence[str]) -> list[Chart]:
             "by-k",
             "k",
             ("k",),
-            f"{_TARGETS} + {_AT}",
+            f"{_panel('k')} + {_TARGETS} + {_AT}",
         ),
         Chart(
             "heat",
@@ -291,7 +312,7 @@ def charts(columns: Sequence[str]) -> list[Chart]:
             "so a better attack or a tighter bound is missing. Light: nothing better is possible.",
             (*GAME, *_WHO, "success", "tightest_mean", "gap_closed"),
             ("success", "tightest_mean"),
-            (*(each for each in GAME if each not in ("targets", "epsilon")), *_WHO),
+            (*_SETTING, *_WHO),
             12,
             "no row has both a success and a ceiling on the mean",
             spec(
@@ -340,7 +361,7 @@ def charts(columns: Sequence[str]) -> list[Chart]:
             "The lower a line, the tighter the bound; mean over the columns of a data set.",
             (*GAME, *_WHO, *tops),
             ("tightest_0.95",),
-            tuple(each for each in GAME if each not in ("targets", "epsilon")),
+            _SETTING,
             8,
             "no row has a 95 % ceiling",
             spec(
@@ -358,7 +379,7 @@ def charts(columns: Sequence[str]) -> list[Chart]:
             "records were independent.",
             (*GAME, *_WHO, "repetitions", "promised", "calibration_error", "calibration"),
             ("calibration",),
-            tuple(each for each in GAME if each not in ("targets", "epsilon")),
+            _SETTING,
             8,
             "no attack gave its guesses chances between 0 and 1",
             spec("calibration", "datum.panel", *_RELIABILITY),

@@ -138,6 +138,7 @@ COLUMNS: Mapping[str, str] = {
         "row is about"
     ),
     "known": "how many other columns of every record the attacker knows",
+    "known_columns": "which these are, separated by a comma and a space",
     "n": "records in a table, and so the most that can be reconstructed",
     "k": "columns in each released marginal",
     "epsilon": "privacy budget ε of the release; inf means no noise",
@@ -210,6 +211,7 @@ TEXT = frozenset(
     {
         "dataset",
         "targets",
+        "known_columns",
         "mechanism",
         "mechanism_options",
         "guarantee",
@@ -251,6 +253,7 @@ def values(row: Summary, rank: int | None) -> dict[str, Value]:
     return {name: vars(row).get(name) for name in COLUMNS} | {
         "targets": row.column,
         "known": len(row.known),
+        "known_columns": ", ".join(row.known),
         "rank": rank,
         "attack_options": options_text(row),
         "mechanism_options": as_json(row.mechanism_options),

@@ -32,7 +32,12 @@ WIDTH = 460
 
 
 def _panels(chart: alt.Chart | alt.LayerChart, columns: int) -> alt.FacetChart:
-    header = alt.Header(labelLimit=WIDTH // columns, labelFontWeight="bold", labelAnchor="start")
+    header = alt.Header(
+        labelExpr="split(datum.label, ': ')",
+        labelLimit=WIDTH // columns,
+        labelFontWeight="bold",
+        labelAnchor="start",
+    )
     found: alt.FacetChart = chart.facet(
         facet=alt.Facet("group:N", title=None, sort=None, header=header),
         data=alt.NamedData(name=SOURCE),
@@ -184,9 +189,7 @@ def by_budget() -> alt.X:
 
 
 def by_number(column: str, title: str) -> alt.X:
-    return alt.X(
-        f"{column}:Q", title=title, scale=alt.Scale(zero=False), axis=alt.Axis(tickMinStep=1)
-    )
+    return alt.X(f"{column}:O", title=title, axis=alt.Axis(labelAngle=0))
 
 
 def _by_size(column: str, title: str, scale: Literal["linear", "log"]) -> alt.X:

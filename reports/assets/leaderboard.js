@@ -258,6 +258,7 @@
     if (typeof unit.width === "number") {
       const margin = unit.height && unit.height.step ? (width < 500 ? 180 : 210) : 75;
       unit.width = Math.max(140, Math.floor(width / (found.columns ?? 1)) - margin);
+      if (found.facet && found.facet.header) found.facet.header.labelLimit = unit.width;
     }
     if (width < 500) {
       const narrow = (node) => {

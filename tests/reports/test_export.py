@@ -59,6 +59,19 @@ def test_a_sweep_holds_what_else_is_known_fixed(bounded: Summary) -> None:
     assert {row["known"] for row in rows} == {len(bounded.known)} and len(rows) == 2
 
 
+def test_rows_share_a_panel_only_if_they_agree(bounded: Summary) -> None:
+    """Whatever keeps groups of rows apart is in the name of their panel, or lines would mix."""
+    for chart in charts(Board.of([bounded]).columns):
+        if not chart.played or chart.name in ("success", "split", "time"):
+            continue
+        steps = [each for each in chart.spec["transform"] if "calculate" in each]
+        found = {each["as"]: each["calculate"] for each in steps}
+        named = found["group"]
+        for part in ("panel", "budget", "who"):
+            named = named.replace(f"datum.{part}", found[part])
+        assert [each for each in chart.alike if f"datum.{each}" not in named] == [], chart.name
+
+
 def test_formats_are_checked() -> None:
     assert Format.several("SVG, pdf,svg") == (Format.SVG, Format.PDF)
     for text in ("gif", "svg,gif", "", ","):

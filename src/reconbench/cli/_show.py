@@ -173,7 +173,9 @@ def _played(summaries: Sequence[Summary]) -> Lines:
     for each in summaries:
         groups.setdefault((each.dataset, each.epsilon, each.attack), []).append(each)
     rows = []
-    for (dataset, epsilon, attack), group in groups.items():
+    datasets = list(dict.fromkeys(dataset for dataset, _, _ in groups))
+    in_order = sorted(groups.items(), key=lambda each: (datasets.index(each[0][0]), each[0][1]))
+    for (dataset, epsilon, attack), group in in_order:
         done = [each for each in group if each.success is not None]
         columns: tuple[list[float | None], ...] = (
             [each.baseline for each in done],
