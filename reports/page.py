@@ -97,6 +97,7 @@ def page(board: Board, title: str, facts: Mapping[str, str], stale: int = 0) -> 
         stale=stale,
         board=board,
         finished=finished,
+        computed=all(row.computed for row in board.summaries),
         failures=[row for row in board.summaries if row.error][:20],
         short=in_short(board),
         percent=lambda share: f"{number(100 * share)} %",
@@ -139,6 +140,8 @@ def _payload(board: Board, facts: Mapping[str, str], drawn: Sequence[Chart]) -> 
     for place, name in enumerate(("_got", "_prior")):
         cells[name] = [" ".join(str(row.outcomes[r][place]) for r in found) for row, found in pairs]
     different = [name for name in _IF_DIFFERENT if len(set(cells[name])) > 1]
+    values = [name for name in board.columns if name.startswith("value_")]
+    played = any(not row.computed for row in board.summaries)
     return {
         "size": len(board.rows),
         "columns": [
@@ -152,8 +155,8 @@ def _payload(board: Board, facts: Mapping[str, str], drawn: Sequence[Chart]) -> 
             if name not in PRINTED or any(value is not None for value in cells[name])
         ],
         "cells": {name: _packed(values) for name, values in cells.items()},
-        "shown": [*_SHOWN[:4], *different, *_SHOWN[4:]],
-        "titles": TITLES,
+        "shown": [*_SHOWN[:4], *different, *(_SHOWN[4:-1] if played else ()), *values, _SHOWN[-1]],
+        "titles": {**TITLES, **{name: name.removeprefix("value_") for name in values}},
         "flags": {
             flag: {"weight": each.weight, "text": each.text} for flag, each in MEANINGS.items()
         },

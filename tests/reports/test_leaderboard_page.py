@@ -318,6 +318,12 @@ def test_computed_rows_are_drawn_apart(summary: Summary) -> None:
     assert [row["value_f-dp"] for row in drawn["computed"]] == [0.1, 0.2]
     assert [row["attack"] for row in drawn["success"]] == ["rap"]
     assert [each.attack for each in board.standings] == ["rap"]
+    alone, mixed = page(*rows), page(*rows, summary)
+    assert "Bounds alone were computed: nobody attacked." in alone.texts
+    assert "No attack finished a repetition." not in alone.texts
+    shown = alone.payload["shown"]
+    assert "value_f-dp" in shown and "success" not in shown
+    assert {"value_f-dp", "success"} <= set(mixed.payload["shown"])
 
 
 def test_the_shipped_drawings_and_script_are_what_their_makers_make() -> None:
