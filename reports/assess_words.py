@@ -336,15 +336,23 @@ def _kept_in_short(document: Document) -> list[str]:
     sure = (
         f"No ε is proved to keep your limit ({limit})"
         if document["proved"][0]["epsilon"] is None
-        else f"Your limit ({limit}) is proved to be kept up to ε = {proved}"
-        if proved != "any"
-        else f"Your limit ({limit}) is proved to be kept at every ε"
+        else f"Your limit ({limit}) is proved to be kept, on average over your records, "
+        + (f"up to ε = {proved}" if proved != "any" else "at every ε")
+        + _each_kept(document)
     )
     played = "Measured with the best attack on your table, the largest ε is"
     reached = measured["about"] or measured["passes"]
     proved_up_to = float(document["proved"][0]["epsilon"] or 0)
     smaller = reached is not None and float(reached) < proved_up_to
     return [f"{sure}. {played} {_measured(measured)}.{_DEPARTS if smaller else ''}"]
+
+
+def _each_kept(document: Document) -> str:
+    """The same limit for every single record, where it makes a difference."""
+    single = next((each for each in document["proved"] if each["scope"] == "worst-record"), None)
+    if single is None or single["epsilon"] in (None, "inf"):
+        return ", but at none on every single one" if single and single["epsilon"] is None else ""
+    return f", and on every single one up to ε = {_proved(single)}"
 
 
 def _cost(document: Document) -> Section:
