@@ -59,9 +59,11 @@
     });
   });
   let texts = null;
+  // A word is looked for in what was played and what came of it, not in lists of other columns.
+  const searched = data.columns.filter((each) => each.kind === "text" && !["known_columns", "calibration"].includes(each.name));
   const textOf = (row) => {
     texts ??= new Array(size);
-    texts[row] ??= data.columns.map((each) => shown(each.name, at(each.name, row))).join(" ").toLowerCase();
+    texts[row] ??= searched.map((each) => shown(each.name, at(each.name, row))).join(" ").toLowerCase();
     return texts[row];
   };
   const filtered = () => {

@@ -160,6 +160,8 @@ def test_filters_hold_for_rows_figures_and_files(opened: Open, rows: list[Summar
     page.fill("#search", "memory broken")
     expect(page.locator("#rows tbody tr")).to_have_count(1)
     assert column(page, "attack") == ["broken"]
+    page.fill("#search", "SEX")  # known everywhere, a target nowhere
+    expect(page.locator("#rows tbody tr")).to_have_count(0)
     page.fill("#search", "nowhere to be found")
     expect(page.locator("#rows tbody tr")).to_have_count(0)
     assert "no row" in page.inner_text("#count")
