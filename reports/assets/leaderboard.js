@@ -198,6 +198,11 @@
     });
     return found;
   };
+  const passes = (flag, row) => {
+    if (flag !== "above-ceiling" && flag !== "passed-ceiling-allowed") return "";
+    const share = at("above_proved", row) ?? at("above_ceiling", row) ?? 0;
+    return `. Here: ${Math.round(share * at("repetitions", row))} of ${at("repetitions", row)} repetitions; in the long run, 1 of 20 is allowed`;
+  };
   const details = (row) => {
     const body = dialog.querySelector(".body");
     body.replaceChildren();
@@ -205,7 +210,7 @@
     const flags = (at("flags", row) || "").split(" ").filter(Boolean);
     body.append(make("h3", {}, "Flags"));
     if (flags.length === 0) body.append(make("p", {}, "None."));
-    else body.append(make("ul", {}, ...flags.map((name) => make("li", {}, make("span", { class: `flag ${data.flags[name].weight}` }, name), ` ${data.flags[name].text}`))));
+    else body.append(make("ul", {}, ...flags.map((name) => make("li", {}, make("span", { class: `flag ${data.flags[name].weight}` }, name), ` ${data.flags[name].text}${passes(name, row)}`))));
     const got = at("_got", row);
     body.append(make("h3", {}, "Repetitions"));
     if (got === null || got === "") body.append(make("p", {}, "No finished repetition is listed for this row."));

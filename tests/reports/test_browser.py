@@ -184,6 +184,14 @@ def test_a_row_opens_with_its_repetitions_and_facts(opened: Open, rows: list[Sum
     page.click("dialog .close")
 
 
+def test_a_row_says_how_often_it_passed_its_ceiling(opened: Open, bounded: Summary) -> None:
+    outcomes = {rep: (50 + rep, 48) for rep in range(4)}
+    page = opened([replace(bounded, outcomes=outcomes, repetitions=4, above_proved=0.25)])
+    page.click("#rows tbody tr button.open")
+    text = page.inner_text("dialog[open]")
+    assert "passed-ceiling-allowed" in text and "Here: 1 of 4 repetitions" in text
+
+
 def test_the_saved_rows_are_those_of_the_board(opened: Open, rows: list[Summary]) -> None:
     page = opened(rows)
     found = read(saved(page, "#save"))
