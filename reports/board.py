@@ -196,9 +196,10 @@ class Board:
         """Every row's value in each of ``columns``; None where it has none."""
         places = {(s.attack, s.adversary, s.attacker_prior): s.rank for s in self.standings}
         informed = _informed(self.summaries)
+        names = [name for name in self.columns if name in COLUMNS]
         return [
             {"suite": self.suite}
-            | values(row, rank)
+            | values(row, rank, names)
             | _derived(row, informed.get(_apart_from_adversary(row)))
             | _tested("against_prior", prior)
             | _tested("against_rap", rap)

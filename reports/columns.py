@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from reconbench.benchmarks.summary import Summary
@@ -247,10 +247,11 @@ def present(summaries: Sequence[Summary]) -> list[str]:
     return [name for name in COLUMNS if name in found or name not in optional]
 
 
-def values(row: Summary, rank: int | None) -> dict[str, Value]:
-    """A row's value in each documented column; None where it has none."""
+def values(row: Summary, rank: int | None, names: Iterable[str] = COLUMNS) -> dict[str, Value]:
+    """A row's value in each of these documented columns; None where it has none."""
     counted = {} if not row.computed else {"baseline": None, "baseline_expected": None}
-    return {name: vars(row).get(name) for name in COLUMNS} | {
+    found = vars(row)
+    return {name: found.get(name) for name in names} | {
         "targets": row.column,
         "known": len(row.known),
         "known_columns": ", ".join(row.known),
