@@ -2,21 +2,22 @@
 
 Seconds come from rows that are stored already where there are any, otherwise from a table of
 rough costs, measured on a busy machine with two cores: good for minutes or hours, not for a
-comparison of attacks.
+comparison of attacks. Rows made by other code tell seconds too, but are still to be played.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from math import prod
 from statistics import fmean
 
-from reconbench.benchmarks import options, plugins
+from reconbench.benchmarks import plugins
 from reconbench.benchmarks.game import Adversary, AttackSpec, Game, check
-from reconbench.benchmarks.results import Result, Status
-from reconbench.benchmarks.runner import LARGEST_GROUP, MOST_NUMBERS, Unit
+from reconbench.benchmarks.results import Status
+from reconbench.benchmarks.runner import LARGEST_GROUP, MOST_NUMBERS, Unit, called
+from reconbench.benchmarks.store import Entry, Keys
 from reconbench.mechanisms.ldp import LocalReports
 
 MIB = 1 << 20
@@ -109,9 +110,9 @@ class Estimate:
         return max(each.released for each in self.games)
 
 
-def estimate(units: Sequence[Unit], stored: Iterable[Result] = ()) -> Estimate:
-    """What the units take, given the finished rows of a store."""
-    timings = _Timings(stored)
+def estimate(units: Sequence[Unit], stored: Collection[Entry] = ()) -> Estimate:
+    """What the units take, given the rows of a store."""
+    timings = _Timings(units, stored)
     games: dict[Game, list[Unit]] = {}
     for unit in units:
         games.setdefault(unit.game.at(0), []).append(unit)
@@ -121,11 +122,11 @@ def estimate(units: Sequence[Unit], stored: Iterable[Result] = ()) -> Estimate:
         names = tuple(_name(spec) for spec in group[0].attacks)
         seconds, done = 0.0, 0
         for unit in group:
-            missing = [spec for spec in unit.attacks if not timings.has(unit.game, known, spec)]
+            missing = [spec for spec in unit.attacks if not timings.has(unit.game, spec)]
             done += len(unit.attacks) - len(missing)
             if missing:
                 seconds += _round_seconds(game)
-                alone = sum(timings.seconds(game, known, spec, released) for spec in missing)
+                alone = sum(timings.seconds(game, spec, released) for spec in missing)
                 seconds += alone * (1 + _other_worlds(game))
         rows = sum(len(unit.attacks) for unit in group)
         found.append(GameEstimate(game, len(group), names, rows, done, released, seconds))
@@ -138,31 +139,39 @@ def estimate(units: Sequence[Unit], stored: Iterable[Result] = ()) -> Estimate:
 class _Timings:
     """Seconds by cell and, where a cell has none, by attack and size of the game."""
 
-    def __init__(self, rows: Iterable[Result]) -> None:
+    def __init__(self, units: Sequence[Unit], stored: Collection[Entry]) -> None:
         self._cells: dict[Hashable, list[float]] = {}
         self._sizes: dict[Hashable, list[float]] = {}
+        self._names: dict[tuple[str, str], str] = {}
         self._done: set[Hashable] = set()
         self._stored = self._rough = 0
-        for row in rows:
-            if row.status is Status.FAILED or not row.table_hash:
-                continue
-            chosen = _options(row.attack_options.items())
-            cell = (*_axes_of(row), row.attack, chosen)
-            self._done.add((*cell, row.seed, row.rep))
-            if row.status is Status.OK:
-                self._cells.setdefault(cell, []).append(row.seconds)
-                size = (row.dataset, len(row.targets), row.n, row.k, row.attack, chosen)
-                self._sizes.setdefault(size, []).append(row.seconds)
+        finished = {each.key for each in stored if each.row.status is not Status.FAILED}
+        timed = {each.key.config: each.row for each in stored if each.row.status is Status.OK}
+        for row in timed.values():
+            size = (row.dataset, len(row.targets), row.n, row.k, row.attack)
+            self._sizes.setdefault((*size, _options(row.attack_options)), []).append(row.seconds)
+        keys = Keys()
+        for unit in units if stored else ():
+            for spec in unit.attacks:
+                key = keys.of(unit.game, spec)
+                if key in finished:
+                    self._done.add((unit.game, called(spec)))
+                if key.config in timed:
+                    row = timed[key.config]
+                    self._names[called(spec)] = row.attack
+                    cell = (unit.game.at(0), called(spec))
+                    self._cells.setdefault(cell, []).append(row.seconds)
 
-    def has(self, game: Game, known: tuple[str, ...], spec: AttackSpec) -> bool:
-        cell = (*_axes_of_game(game, known), _name(spec), _options(spec.options.items()))
-        return (*cell, game.seed, game.rep) in self._done
+    def has(self, game: Game, spec: AttackSpec) -> bool:
+        """Whether the present code has finished this very row."""
+        return (game, called(spec)) in self._done
 
-    def seconds(self, game: Game, known: tuple[str, ...], spec: AttackSpec, cells: int) -> float:
-        name, chosen = _name(spec), _options(spec.options.items())
-        size = (_dataset(game), len(game.targets), game.n, game.k, name, chosen)
-        found = self._cells.get((*_axes_of_game(game, known), name, chosen))
-        found = found or self._sizes.get(size)
+    def seconds(self, game: Game, spec: AttackSpec, cells: int) -> float:
+        """Of one row of a game, given as its repetition 0."""
+        name = self._names.get(called(spec), _name(spec))
+        size = (plugins.short(game.dataset), len(game.targets), game.n, game.k, name)
+        found = self._cells.get((game, called(spec)))
+        found = found or self._sizes.get((*size, _options(spec.options)))
         if found:
             self._stored += 1
             return fmean(found)
@@ -227,25 +236,5 @@ def _name(spec: AttackSpec) -> str:
     return cls if colon and path.endswith(".py") else spec.spec
 
 
-def _options(items: Iterable[tuple[str, object]]) -> str:
-    return repr(sorted((key, repr(value)) for key, value in items))
-
-
-def _dataset(game: Game) -> str:
-    return plugins.short(game.dataset)
-
-
-def _axes_of(row: Result) -> tuple[Hashable, ...]:
-    return (
-        row.dataset, tuple(row.targets), tuple(row.known), row.n, row.k, row.epsilon, row.delta,
-        row.mechanism, row.metric, Adversary(row.adversary), row.attacker_prior,
-        options.written(row.mechanism_options), row.advantage,
-    )  # fmt: skip
-
-
-def _axes_of_game(game: Game, known: tuple[str, ...]) -> tuple[Hashable, ...]:
-    return (
-        _dataset(game), game.targets, known, game.n, game.k, float(game.epsilon), game.delta,
-        game.mechanism, game.metric, game.adversary, game.attacker_prior,
-        game.mechanism_options, game.advantage,
-    )  # fmt: skip
+def _options(found: Mapping[str, object]) -> str:
+    return repr(sorted((key, repr(value)) for key, value in found.items()))

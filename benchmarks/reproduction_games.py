@@ -18,8 +18,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 
+from reconbench.benchmarks.gap import stored_rows
 from reconbench.benchmarks.results import Result
-from reconbench.benchmarks.store import Store
 from reconbench.benchmarks.summary import summarise
 from reconbench.datasets.files import write_atomic
 
@@ -216,9 +216,7 @@ def _of(
 
 
 def main(folder: str) -> None:
-    with Store.reading(Path(folder)) as store:
-        rows = [entry.row for entry in store.entries()]
-    write_atomic(PLAYED, to_csv(played(rows)))
+    write_atomic(PLAYED, to_csv(played(stored_rows(Path(folder)))))
 
 
 if __name__ == "__main__":

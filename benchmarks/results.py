@@ -147,11 +147,13 @@ class Result:
 
     def describe(self) -> str:
         """Which row this is, in a few words."""
+        believed = "" if self.attacker_prior == "same" else f" who believes {self.attacker_prior}"
         return (
             f"{self.attack}{_told(self.attack_options)} on {self.dataset} "
-            f"{','.join(self.targets)}, ε = {self.epsilon:g}, k = {self.k}, n = {self.n}, "
+            f"{','.join(self.targets)}, ε = {self.epsilon:g}, δ = {self.delta:g}, k = {self.k}, "
+            f"n = {self.n}, {len(self.known)} columns known, "
             f"{self.mechanism}{_told(self.mechanism_options)}, {self.metric}, "
-            f"{self.adversary}, seed {self.seed}, repetition {self.rep}"
+            f"{self.adversary}{believed}, seed {self.seed}, repetition {self.rep}"
         )
 
     @classmethod

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from importlib.resources import files
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 
 from pydantic import (
     BaseModel,
@@ -159,7 +159,7 @@ def _read(path: Path, within: tuple[Path, ...]) -> Suite:
     except tomllib.TOMLDecodeError as error:
         raise SuiteError(f"suite {path} is not valid TOML: {error}") from None
     try:
-        suite = Suite.model_validate(raw)
+        suite = Suite.model_validate(_beside(raw, path.parent))
     except ValidationError as error:
         raise SuiteError(f"suite {path}, {_first(error)}") from None
     parts = []
@@ -171,6 +171,18 @@ def _read(path: Path, within: tuple[Path, ...]) -> Suite:
         parts.append(_read(part, (*within, path)))
     suite._parts = tuple(parts)
     return suite
+
+
+def _beside(raw: Any, folder: Path) -> Any:
+    """What was read, with plugins and priors that lie beside the suite's file found there."""
+    if isinstance(raw, dict):
+        return {key: raw[key] if key == "options" else _beside(raw[key], folder) for key in raw}
+    if isinstance(raw, list):
+        return [_beside(each, folder) for each in raw]
+    file = plugins.own_file(raw) if isinstance(raw, str) else None
+    if file is None or Path(file).is_absolute() or not (folder / file).is_file():
+        return raw
+    return f"{folder / file}{raw[len(file) :]}"
 
 
 def _path(spec: str, folder: Path) -> Path:

@@ -83,6 +83,7 @@ class Cell:
         names = (
             "dataset",
             "targets",
+            "known",
             "n",
             "k",
             "epsilon",
@@ -91,6 +92,8 @@ class Cell:
             "mechanism_options",
             "metric",
             "adversary",
+            "attacker_prior",
+            "advantage",
             "seed",
             "attack",
             "attack_options",

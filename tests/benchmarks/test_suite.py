@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,8 +9,11 @@ import pytest
 from reconbench.benchmarks import plugins
 from reconbench.benchmarks.estimates import estimate
 from reconbench.benchmarks.game import AttackSpec, Round, play
+from reconbench.benchmarks.results import Status
+from reconbench.benchmarks.store import Entry, Key, row_key
 from reconbench.benchmarks.suite import SUITES, SuiteError, find_suite, read_suite, shipped
 
+PRIOR = AttackSpec("prior")
 SUITE = """
 name = "mine"
 description = "a test"
@@ -188,7 +192,53 @@ def test_estimates_without_and_with_stored_rows() -> None:
         ("SEX",): 9_884,
         ("ALS Unit",): 20_816,
     }
-    row = play(Round.of(units[0].game), AttackSpec("prior"))
-    one = estimate(units, [row])
+    entry = Entry(row_key(units[0].game, PRIOR), play(Round.of(units[0].game), PRIOR))
+    one = estimate(units, [entry])
     assert one.stored == 1 and one.source.startswith("stored timings for")
     assert estimate(find_suite("swanberg-fig6").units()).seconds > rough.seconds
+
+
+def test_rows_of_other_code_tell_seconds_but_are_not_done() -> None:
+    units = find_suite("smoke").units()
+    key, row = row_key(units[0].game, PRIOR), play(Round.of(units[0].game), PRIOR)
+    old = Key("old", key.config, replace(key.origin, code="old"))
+    slow = estimate(units, [Entry(old, replace(row, seconds=1000.0))])
+    assert slow.stored == 0 and slow.source.startswith("stored timings for")
+    assert slow.seconds > 1000
+    lost = Entry(key, replace(row, status=Status.FAILED, seconds=1000.0))
+    assert estimate(units, [lost]).stored == 0 and estimate(units, [lost]).seconds < 1000
+
+
+def test_estimates_know_the_rows_of_plugins_in_files(tmp_path: Path) -> None:
+    """By their keys: neither the file's place nor the class's name is in a row."""
+    (tmp_path / "mine.py").write_text(
+        "from reconbench.attacks.baselines import PriorGuess\n"
+        "class Mine(PriorGuess):\n    name = 'my own'\n"
+    )
+    path = written(tmp_path, SUITE.replace('"prior"', '"mine.py:Mine"', 1))
+    units = read_suite(path).units()
+    spec = units[0].attacks[0]
+    entry = Entry(row_key(units[0].game, spec), play(Round.of(units[0].game), spec))
+    assert estimate(units, [entry]).stored == 1 and entry.row.attack == "my own"
+    assert Path(spec.spec.rpartition(":")[0]) == tmp_path / "mine.py"
+
+
+def test_files_beside_a_suite_are_found_from_anywhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those in the working directory too; an option is nobody's path."""
+    own, here = tmp_path / "own", tmp_path / "here"
+    for folder in (own, here):
+        folder.mkdir()
+    (own / "a.py").write_text("")
+    (here / "b.py").write_text("")
+    attacks = '["a.py:A", "b.py:B", { attack = "a.py:A", options = { file = "a.py:A" } }]'
+    path = own / "suite.toml"
+    path.write_text(
+        f'name = "s"\ndescription = ""\nattacks = {attacks}\n'
+        '[[games]]\ndataset = "acs"\ntargets = ["SEX"]\nepsilon = 1\n'
+    )
+    monkeypatch.chdir(here)
+    specs = read_suite(path).units()[0].attacks
+    assert [each.spec for each in specs] == [f"{own}/a.py:A", f"{here}/b.py:B", f"{own}/a.py:A"]
+    assert specs[2].options == {"file": "a.py:A"}

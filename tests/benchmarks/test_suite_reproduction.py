@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from reconbench.benchmarks import reproduction_games
 from reconbench.benchmarks.game import AttackSpec, Game, Round, play
 from reconbench.benchmarks.reproduction_games import (
     PlayedError,
@@ -13,6 +15,7 @@ from reconbench.benchmarks.reproduction_games import (
     section,
     to_csv,
 )
+from reconbench.benchmarks.store import Key, Store, row_key
 
 
 def test_games_go_to_the_file_and_back() -> None:
@@ -23,6 +26,20 @@ def test_games_go_to_the_file_and_back() -> None:
     assert found.low <= found.success <= found.high and found.known == 15
     assert from_csv(to_csv([found])) == [found]
     assert played(rows[:1]) == []  # one table has no interval
+
+
+def test_games_of_other_code_are_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    game, prior = Game("acs", ("SEX",), 1.0, n=20), AttackSpec("prior")
+    with Store(tmp_path) as store:
+        for rep in range(2):
+            key, row = row_key(game.at(rep), prior), play(Round.of(game.at(rep)), prior)
+            store.put(key, row)
+            old = Key(f"old {rep}", key.config, replace(key.origin, code="old"))
+            store.put(old, replace(row, successes=0))
+    monkeypatch.setattr(reproduction_games, "PLAYED", tmp_path / "games.csv")
+    reproduction_games.main(str(tmp_path))
+    (found,) = from_csv((tmp_path / "games.csv").read_text())
+    assert found.repetitions == 2 and found.success > 0
 
 
 def test_the_committed_games_show_every_printed_number() -> None:

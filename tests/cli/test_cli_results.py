@@ -17,6 +17,7 @@ from reconbench.benchmarks.game import AttackSpec, Game
 from reconbench.benchmarks.results import Result, Status
 from reconbench.benchmarks.runner import Unit, play_unit
 from reconbench.benchmarks.store import FILE_NAME, Key, Store, row_key
+from reconbench.benchmarks.summary import summarise
 from reconbench.cli import _show
 
 Run = Callable[..., Any]
@@ -50,6 +51,31 @@ def test_show(reconbench: Run, out: Path, tmp_path: Path) -> None:
     (cell,) = json.loads(reconbench("results", "show", str(out), "--json").stdout)
     counts = [cell[name] for name in ("ok", "failed", "skipped", "stale")]
     assert counts == [2, 1, 0, 1] and cell["attack"] == "prior" and cell["targets"] == ["SEX"]
+
+
+def test_show_and_the_closing_table_keep_games_apart(
+    reconbench: Run, row: Result, tmp_path: Path
+) -> None:
+    """By whatever they differ in: the attacker's prior, what is known, options of the attack."""
+    changes: list[dict[str, Any]] = [
+        {},
+        {"attacker_prior": "records:9"},
+        {"known": ("MAR",)},
+        {"attack_options": {"weight": 2}},
+        {"delta": 1e-6},
+    ]
+    rows = [replace(row, **each, successes=place) for place, each in enumerate(changes)]
+    with Store(tmp_path) as store:
+        for place, each in enumerate(rows):
+            store.put(Key(str(place)), each)
+    found = json.loads(reconbench("results", "show", str(tmp_path), "--json").stdout)
+    assert len({json.dumps({**each, "success": 0}) for each in found}) == len(changes)
+    text = reconbench("results", "show", str(tmp_path)).stdout
+    assert all(each in text for each in ("records:9", "known columns", "prior weight=2", "1e-06"))
+    assert len({each.describe() for each in rows}) == len(changes)
+    (lines,) = _show.suite(summarise(rows))
+    assert lines.header[:4] == ["data set", "epsilon", "delta", "attacker's prior"]
+    assert len(lines.rows) == len(changes) - 1  # what is known goes with the targets
 
 
 def test_export(reconbench: Run, out: Path, tmp_path: Path) -> None:

@@ -19,18 +19,18 @@ def test_list(reconbench: Run) -> None:
 
 
 def test_show_says_where_its_times_are_from(reconbench: Run, tmp_path: Path) -> None:
-    done = reconbench("suite", "show", "smoke", "--json", "--jobs", "2")
+    done = reconbench("suite", "show", "smoke", "--json", "--jobs", "2", cwd=tmp_path)
     rough = json.loads(done.stdout)
     assert (rough["rows"], rough["stored"], len(rough["games"])) == (12, 0, 2)
     assert rough["timings"] == "a shipped table of rough costs"
     assert rough["released"] == 20_816 and rough["seconds"] * 2 >= rough["core_seconds"] - 0.2
     text = reconbench("suite", "show", "smoke").stdout
     assert "2 games, 12 rows" in text and "rough costs" in text and "20,816 cells" in text
-    out = str(tmp_path / "out")
-    ran = reconbench("run", "smoke", "--reps", "1", "--jobs", "1", "--out", out, "--json")
+    ran = reconbench("run", "smoke", "--reps", "1", "--jobs", "1", "--json")
     assert ran.returncode == 0, ran.stderr
-    timed = json.loads(reconbench("suite", "show", "smoke", "--out", out, "--json").stdout)
-    assert timed["stored"] == 6 and timed["timings"] == "stored timings"
+    for more in ((), ("--out", "results/smoke")):
+        timed = json.loads(reconbench("suite", "show", "smoke", "--json", *more).stdout)
+        assert timed["stored"] == 6 and timed["timings"] == "stored timings"
 
 
 def test_show_counts_the_rows_of_computations(reconbench: Run, tmp_path: Path) -> None:

@@ -168,14 +168,31 @@ def suite(summaries: Sequence[Summary]) -> list[Lines]:
 
 
 def _played(summaries: Sequence[Summary]) -> Lines:
-    """Shares of records, mean over a data set's games, attack by attack."""
-    groups: dict[tuple[str, float, str], list[Summary]] = {}
-    for each in summaries:
-        groups.setdefault((each.dataset, each.epsilon, each.attack), []).append(each)
+    """Shares of records, mean over a data set's games, attack by attack.
+
+    Games that differ in anything but the targets and the metric are kept apart.
+    """
+    axes: dict[str, list[str]] = {
+        "data set": [each.dataset for each in summaries],
+        "epsilon": [f"{each.epsilon:g}" for each in summaries],
+        "delta": [f"{each.delta:g}" for each in summaries],
+        "n": [str(each.n) for each in summaries],
+        "k": [str(each.k) for each in summaries],
+        "mechanism": [named(each.mechanism, each.mechanism_options) for each in summaries],
+        "adversary": [each.adversary for each in summaries],
+        "attacker's prior": [each.attacker_prior for each in summaries],
+        "attack": [named(each.attack, each.attack_options) for each in summaries],
+    }
+    always = ("data set", "epsilon", "attack")
+    axes = {name: found for name, found in axes.items() if name in always or len(set(found)) > 1}
+    groups: dict[tuple[str, ...], list[Summary]] = {}
+    for place, each in zip(zip(*axes.values(), strict=True), summaries, strict=True):
+        groups.setdefault(place, []).append(each)
     rows = []
-    datasets = list(dict.fromkeys(dataset for dataset, _, _ in groups))
-    in_order = sorted(groups.items(), key=lambda each: (datasets.index(each[0][0]), each[0][1]))
-    for (dataset, epsilon, attack), group in in_order:
+    datasets = list(dict.fromkeys(each.dataset for each in summaries))
+    for place, group in sorted(
+        groups.items(), key=lambda each: (datasets.index(each[1][0].dataset), each[1][0].epsilon)
+    ):
         done = [each for each in group if each.success is not None]
         columns: tuple[list[float | None], ...] = (
             [each.baseline for each in done],
@@ -185,10 +202,15 @@ def _played(summaries: Sequence[Summary]) -> Lines:
             [tightest(each.ceilings)[-1] for each in done],
         )
         shares = [_share(values, done) for values in columns]
-        rows.append([dataset, f"{epsilon:g}", attack, str(len(done)), *shares])
-    header = ["data set", "epsilon", "attack", "games", "prior %", "attack %", "best possible %"]
+        rows.append([*place, str(len(done)), *shares])
+    header = [*axes, "games", "prior %", "attack %", "best possible %"]
     header += ["most on average %", "95 % ceiling %"]
     return Lines.of("Records reconstructed, mean over games", header, rows)
+
+
+def named(name: str, options: Mapping[str, object]) -> str:
+    """An attack or a mechanism with its options."""
+    return " ".join([name, *(f"{key}={value}" for key, value in options.items())])
 
 
 def _computed(summaries: Sequence[Summary]) -> list[Lines]:

@@ -107,13 +107,18 @@ def _show_cells(name: str, found: Sequence[Cell]) -> None:
         "data set": [row.dataset for row in rows],
         "targets": [",".join(row.targets) for row in rows],
         "epsilon": [f"{row.epsilon:g}" for row in rows],
+        **_if_several("delta", [f"{row.delta:g}" for row in rows]),
         "n": [row.n for row in rows],
         **_if_several("k", [row.k for row in rows]),
-        **_if_several("mechanism", [row.mechanism for row in rows]),
+        **_if_several("known columns", [len(row.known) for row in rows]),
+        **_if_several(
+            "mechanism", [_show.named(row.mechanism, row.mechanism_options) for row in rows]
+        ),
         **_if_several("metric", [row.metric for row in rows]),
         **_if_several("adversary", [row.adversary for row in rows]),
+        **_if_several("attacker's prior", [row.attacker_prior for row in rows]),
         **_if_several("seed", [row.seed for row in rows]),
-        "attack": [" ".join([each.row.attack, *_options(each)]) for each in found],
+        "attack": [_show.named(row.attack, row.attack_options) for row in rows],
         "ok": [each.ok for each in found],
         **_if_any("failed", [each.failed for each in found]),
         **_if_any("skipped", [each.skipped for each in found]),
@@ -146,10 +151,6 @@ def _values(cell: Cell) -> str:
 
 def _if_any(name: str, values: Sequence[object]) -> dict[str, list[object]]:
     return {name: [*values]} if any(values) else {}
-
-
-def _options(cell: Cell) -> list[str]:
-    return [f"{key}={value}" for key, value in cell.row.attack_options.items()]
 
 
 def _brief(value: float | None) -> str:

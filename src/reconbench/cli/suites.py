@@ -63,7 +63,11 @@ def list_(as_json: Json = False) -> None:
 def show(
     suite: Name,
     out: Annotated[
-        Path | None, typer.Option(help="A folder of results: its rows are done, and time the rest.")
+        Path | None,
+        typer.Option(
+            help="A folder of results: its rows are done, and time the rest. Default: "
+            "results/SUITE, if there is one."
+        ),
     ] = None,
     reps: Annotated[
         int | None, typer.Option(min=1, help="Repetitions, instead of the suite's.")
@@ -86,9 +90,9 @@ def show(
     from reconbench.benchmarks.suite import find_suite
 
     chosen = find_suite(suite)
-    done = [] if out is None else _stored(out)
+    done = _stored(chosen.name, out)
     units = chosen.units(repetitions=reps)
-    plan = estimate(units, [each.row for each in done]) if units else None
+    plan = estimate(units, done) if units else None
     many = jobs or available_cores()
     computations = _computations(chosen, done)
     if as_json:
@@ -130,11 +134,14 @@ def _computations(suite: Suite, done: list[Entry]) -> list[dict[str, Any]]:
     return found
 
 
-def _stored(folder: Path) -> list[Entry]:
-    from reconbench.benchmarks.store import Store
+def _stored(suite: str, out: Path | None) -> list[Entry]:
+    from reconbench.benchmarks.store import FILE_NAME
+    from reconbench.benchmarks.transfer import read
 
-    with Store.reading(folder) as store:
-        return store.entries()
+    folder = Path("results") / suite if out is None else out
+    if out is None and not (folder / FILE_NAME).is_file():
+        return []
+    return read(folder)
 
 
 def _described(plan: Estimate, jobs: int) -> dict[str, Any]:
