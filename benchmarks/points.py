@@ -7,14 +7,15 @@ import json
 import math
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
 from reconbench.benchmarks.axes import listed
+from reconbench.benchmarks.game import told
 from reconbench.benchmarks.provenance import NO_ATTACK, code_version, computation_versions
-from reconbench.benchmarks.results import SCHEMA_VERSION, Result
+from reconbench.benchmarks.results import SCHEMA_VERSION, Result, Status
 from reconbench.benchmarks.store import Key, Origin
 from reconbench.bounds import Guarantee
 
@@ -74,13 +75,25 @@ class Point:
         found = self.values()
         seconds = time.perf_counter() - started
         said = {name: value for name, value in found.items() if not math.isnan(value)}
-        guarantee = self.promise.guarantee
         if not said:
             raise ComputationError(
                 f"suite {self.suite}: none of the bounds {', '.join(found)} covers "
-                f"{guarantee.describe()} at a baseline of {self.baseline:g}; choose others "
-                "(reconbench compare-bounds shows which apply)"
+                f"{self.promise.guarantee.describe()} at a baseline of {self.baseline:g}; choose "
+                "others (reconbench compare-bounds shows which apply)"
             )
+        ceilings = {name: {MEAN: value} for name, value in said.items()}
+        return replace(self._blank(), ceilings=ceilings, seconds=seconds)
+
+    def attempt(self) -> Result:
+        """The row, or one that says why it could not be computed."""
+        try:
+            return self.row()
+        except Exception as error:  # whatever it is, other points may do
+            return replace(self._blank(), status=Status.FAILED, error=told(error))
+
+    def _blank(self) -> Result:
+        """What is known before anything is computed."""
+        guarantee = self.promise.guarantee
         return Result(
             dataset=self.suite,
             data_hash="",
@@ -107,6 +120,4 @@ class Point:
             baseline_successes=0,
             baseline_expected=self.baseline,
             versions=computation_versions(self.kind),
-            ceilings={name: {MEAN: value} for name, value in said.items()},
-            seconds=seconds,
         )

@@ -193,7 +193,7 @@ def _finished(
     chosen: Plan, jobs: int, limits: Limits | None, pool: Players | None
 ) -> Iterator[tuple[Key, Result]]:
     for point in chosen.points:
-        yield point.key, point.row()
+        yield point.key, point.attempt()
     for place, attack, row in play_units(chosen.units, jobs, limits, pool):
         yield chosen.open_keys[place][attack], row
 

@@ -445,7 +445,7 @@ def _switch_to_wal(connection: sqlite3.Connection) -> None:
 
 def _remedy(error: Exception) -> str:
     text = str(error)
-    if "malformed" in text or "not a database" in text:
+    if any(word in text for word in ("malformed", "not a database", "decode")):
         return "the file is damaged: restore it from a copy, or move it away and run again"
     if "locked" in text:
         return "another process holds it: wait for that one to end"

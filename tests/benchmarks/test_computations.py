@@ -23,7 +23,7 @@ from reconbench.benchmarks.computations import (
     _laplace_queries,
     computed,
 )
-from reconbench.benchmarks.results import Result
+from reconbench.benchmarks.results import Result, Status
 from reconbench.benchmarks.runner import Replay, carry_out, plan, run
 from reconbench.benchmarks.store import Origin, Standing, Store
 from reconbench.benchmarks.suite import Suite, SuiteError, find_suite, read_suite
@@ -277,8 +277,27 @@ def test_one_label_a_neighbouring_relation() -> None:
 def test_no_bound_that_covers_a_point_is_told(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text(CURVES.replace('["f-dp"]', '["mmc"]').replace("[0.1]", "[0.3]"))
-    with Store(tmp_path) as store, pytest.raises(ComputationError, match="suite mine: none of"):
-        run([], store, points=read_suite(path).points())
+    (point,) = read_suite(path).points()
+    with pytest.raises(ComputationError, match="suite mine: none of"):
+        point.row()
+
+
+def test_a_point_that_cannot_be_computed_is_a_row_that_says_so(tmp_path: Path) -> None:
+    """The points after it are computed, it is reported, and tried again when asked for."""
+    text = CURVES.replace('["f-dp"]', '["mmc"]').replace("[0.1]", "[0.3, 0.5]")
+    (tmp_path / "mine.toml").write_text(text)
+    points = read_suite(tmp_path / "mine.toml").points()
+    with Store(tmp_path) as store:
+        rows = run([], store, points=points)
+        assert [row.status for row in rows] == [Status.FAILED, Status.OK]
+        assert (rows[0].error or "").startswith("suite mine: none of the bounds mmc covers")
+        assert rows[0].cell != rows[1].cell and rows[0].ceilings == {}
+        assert run([], store, points=points) == rows
+        again = plan([], store, Replay.FAILED, points)
+        assert [point.key for point in again.points] == [points[0].key]
+    lost, done = list(csv.DictReader(leaderboard_csv(summarise(rows)).splitlines()))
+    assert lost["failures"] == "1" and "none of the bounds" in lost["error"]
+    assert done["failures"] == "0" and float(done["value_mmc"]) > 0.5
 
 
 def test_what_is_missing_to_compose_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -165,6 +165,15 @@ def test_truncated_stores_are_refused_and_left_alone(
     assert path.read_bytes() == cut
 
 
+def test_bytes_that_are_no_text_are_damage(filled: Path) -> None:
+    path = filled / FILE_NAME
+    key = row_key(GAME, PRIOR).text.encode()
+    path.write_bytes(path.read_bytes().replace(key, b"\xff" + key[1:]))
+    for way in (Store, Store.reading):
+        with way(filled) as store, pytest.raises(StoreError, match="the file is damaged"):
+            store.entries()
+
+
 @pytest.mark.parametrize(
     "change",
     [

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import permutations, product
 from pathlib import Path
+from statistics import fmean
 
+import numpy as np
 import pytest
 
-from reconbench.benchmarks import reproduction_games
+from reconbench.benchmarks import plugins, reproduction_games
 from reconbench.benchmarks.game import AttackSpec, Game, Round, play
 from reconbench.benchmarks.reproduction_games import (
     PlayedError,
@@ -16,6 +19,7 @@ from reconbench.benchmarks.reproduction_games import (
     to_csv,
 )
 from reconbench.benchmarks.store import Key, Store, row_key
+from reconbench.datasets import Attribute, BayNet, Domain
 
 
 def test_games_go_to_the_file_and_back() -> None:
@@ -52,3 +56,31 @@ def test_the_committed_games_show_every_printed_number() -> None:
     assert all(each.low <= each.ceiling_95 for each in found)
     with pytest.raises(PlayedError, match="lacks acs SEX"):
         section([replace(each, targets="X") for each in found])
+
+
+def test_records_that_are_alike_cannot_be_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a slow twin: the best guess against all ways to hand out the values within a group."""
+    columns = (Attribute("a", ("0", "1")), Attribute("b", ("0", "1", "2")))
+    domain = Domain(columns)
+    cpts = (np.array([0.7, 0.3]), np.array([0.5, 0.3, 0.2]))
+    net = BayNet(domain, ((), ()), cpts, domain.names)
+    monkeypatch.setattr(plugins, "prior", lambda dataset: net)
+    found = []
+    for rep in range(4):
+        game = Game("toy", ("b",), float("inf"), n=6, rep=rep)
+        table = net.sample(6, game.stream("table", net, "n"))
+        total = 0.0
+        for value in set(table.codes[:, 0]):
+            hidden = table.codes[table.codes[:, 0] == value, 1]
+            orders = list(permutations(hidden))
+            total += max(
+                fmean(sum(g == h for g, h in zip(guess, order, strict=True)) for order in orders)
+                for guess in product(range(3), repeat=len(hidden))
+            )
+        found.append(total)
+    assert reproduction_games.told_apart("toy", "b", 4, n=6) == pytest.approx(fmean(found))
+
+
+def test_the_gain_by_table_is_that_of_the_results_page() -> None:
+    text = reproduction_games._gains("acs", "SEX", 1.0)
+    assert text.startswith("on 20 single tables") and "(sd)" in text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import numpy as np
@@ -59,6 +60,14 @@ def test_kulynych_census() -> None:
 
 def test_kulynych_gaussian_noise_saved() -> None:
     assert reproduction._saved_gaussian(0.15) == pytest.approx(0.34, abs=0.005)
+
+
+def test_kulynych_census_levels() -> None:
+    """In the limit ρ → 0: 1 − √(ρ/π)/(√(2/e) √ρ), TV of √(2ρ)-GDP against the zCDP bound."""
+    row = reproduction._census_levels()
+    limit = 1 - (1 / math.pi) ** 0.5 / (2 / math.e) ** 0.5
+    assert f"{100 * limit:.1f} %" == "34.2 %" and "34.2 % (block)" in row.ours
+    assert "28.7 % (state)" in row.ours
 
 
 @pytest.mark.slow
