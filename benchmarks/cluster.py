@@ -99,9 +99,6 @@ class Cluster:
         """How many groups are played at a time."""
         return sum(self._client.nthreads().values()) or EXPECTED_WORKERS
 
-    def warm(self) -> None:
-        """As of a ``Pool``; workers of a cluster are up already."""
-
     def play(self, groups: Sequence[Group]) -> Iterator[tuple[int, Played]]:
         """Rows as they finish, with the places of their groups."""
         run = Run(uuid4().hex, self._limits, packages_of(groups), Parcel.of(groups))

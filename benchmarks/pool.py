@@ -157,9 +157,9 @@ class Pool:
         kill_all([*self._idle, *self._busy])
         self._idle, self._busy = [], {}
 
-    def warm(self) -> None:
-        """Start a first worker, which comes up while the parent is still busy with itself."""
-        if not self._idle:
+    def warm(self, groups: int = 1) -> None:
+        """Start the workers for so many groups: they come up while the parent is still busy."""
+        while len(self._idle) < min(groups, self._jobs):
             self._idle.append(Worker(self._limits))
 
     def play(self, groups: Sequence[Group]) -> Iterator[tuple[int, Played]]:

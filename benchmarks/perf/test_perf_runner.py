@@ -18,10 +18,13 @@ from typing import Any
 import pytest
 
 from reconbench.benchmarks import pool as pools
+from reconbench.benchmarks.cluster import Cluster
 from reconbench.benchmarks.game import AttackSpec, Game
+from reconbench.benchmarks.groups import Group
 from reconbench.benchmarks.results import Result
-from reconbench.benchmarks.runner import Unit, carry_out, plan, play_unit, rows_of, run
+from reconbench.benchmarks.runner import Unit, carry_out, grouped, plan, play_unit, rows_of, run
 from reconbench.benchmarks.store import Entry, Keys, Store
+from reconbench.benchmarks.suite import find_suite
 from reconbench.benchmarks.workers import Limits
 from reconbench.cli._reports import RECORD, Reports
 
@@ -41,6 +44,21 @@ def report_group(report, group, turns, *more):
             report(Built(rep, replace(row, attack="")))
             report(Started(turn))
             report(Played(turn.attack, rep, row))
+"""
+# Waits until so many workers are there, each with all attacks loaded.
+GATHER = """
+import os, time
+from pathlib import Path
+
+class Gather:
+    name = "gather"
+    def __init__(self, folder: str, workers: int) -> None:
+        self.folder, self.workers = Path(folder), workers
+    def reconstruct(self, view, rng):
+        (self.folder / str(os.getpid())).touch()
+        while len(list(self.folder.iterdir())) < self.workers:
+            time.sleep(0.01)
+        return view.reconstruction([0] * view.n)
 """
 CELLS = 2000
 
@@ -96,6 +114,48 @@ def test_rows_through_pool_and_store(
     benchmark.extra_info["ms a row of the runner's own"] = 1000 * taken / CELLS
     benchmark.extra_info["ms a row of playing the prior attack"] = 1000 * playing
     assert taken / CELLS < 0.2 * playing
+
+
+@pytest.fixture
+def steady(tmp_path: Path) -> Callable[[pools.Players, int], float]:
+    """Seconds of figure 4 of Swanberg 2025, two tables a game, from when all workers are up."""
+    (tmp_path / "gather.py").write_text(GATHER)
+    suite, folders = find_suite("swanberg-fig4"), count()
+
+    def play(players: pools.Players, workers: int) -> float:
+        folder = tmp_path / str(next(folders))
+        folder.mkdir()
+        work = suite.units(repetitions=2)
+        options = {"folder": str(folder), "workers": workers}
+        gather = AttackSpec(f"{tmp_path / 'gather.py'}:Gather", options)
+        first = [Group((unit.game,), (*unit.attacks, gather)) for unit in work[:workers]]
+        groups = [*first, *(group for group, _ in grouped(work, workers))]
+        for place, played in players.play(groups):
+            if place < workers and played.attack == len(first[0].attacks) - 1:
+                start = time.perf_counter()
+        return time.perf_counter() - start
+
+    return play
+
+
+def test_two_jobs_and_a_cluster_of_two(
+    benchmark: Any, steady: Callable[[pools.Players, int], float]
+) -> None:
+    """Two workers are nearly twice as fast as one, and those of a cluster nearly as fast."""
+    seconds = {}
+    for jobs in (1, 2):
+        with pools.Pool(jobs, Limits()) as pool:
+            seconds[jobs] = steady(pool, jobs)
+    workers = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+    with (
+        import_module("distributed").LocalCluster(**workers) as local,
+        Cluster(local.scheduler_address, Limits()) as cluster,
+    ):
+        there = benchmark.pedantic(steady, (cluster, 2), rounds=1)
+    benchmark.extra_info["one job / two jobs"] = seconds[1] / seconds[2]
+    benchmark.extra_info["cluster of two / two jobs"] = there / seconds[2]
+    assert seconds[1] > 1.6 * seconds[2]
+    assert there < 1.3 * seconds[2]
 
 
 def test_resuming_costs_little(

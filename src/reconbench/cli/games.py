@@ -275,11 +275,11 @@ def run(
     with ExitStack() as stack:
         store = stack.enter_context(Store(folder))
         at_once = bool(units) and not store.path.exists()
-        players = _players(stack, many, limits, scheduler) if at_once else None
+        players = _players(stack, many, len(units), limits, scheduler) if at_once else None
         todo = plan(units, store, replay, chosen.points())
         todo.check()
         if players is None and todo.units:
-            players = _players(stack, many, limits, scheduler)
+            players = _players(stack, many, len(todo.units), limits, scheduler)
         pool, many = players or (None, many)
         advance = stack.enter_context(
             _show.progress(chosen.name, todo.total, quiet=quiet or as_json, done=todo.held)
@@ -323,7 +323,7 @@ def run(
 
 
 def _players(
-    stack: ExitStack, jobs: int, limits: Limits, scheduler: str | None
+    stack: ExitStack, jobs: int, units: int, limits: Limits, scheduler: str | None
 ) -> tuple[Players, int]:
     """Worker processes here, or those of a cluster, and how many."""
     if scheduler is not None:
@@ -334,7 +334,7 @@ def _players(
     from reconbench.benchmarks.pool import Pool
 
     pool = stack.enter_context(Pool(jobs, limits))
-    pool.warm()
+    pool.warm(units)
     return pool, jobs
 
 
