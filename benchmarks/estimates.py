@@ -48,8 +48,8 @@ class Cost:
 
 
 ROUGH: dict[str, Cost] = {
-    "prior": Cost(0.005, 1e-5),
-    "random": Cost(0.005, 1e-5),
+    "prior": Cost(0.002, 2e-6),
+    "random": Cost(0.002, 2e-6),
     "agia": Cost(0.05, 5e-4),
     "agia-optimal": Cost(0.05, 5e-4),
     "agia-prior": Cost(0.1, 2e-3, 0.5),
@@ -60,16 +60,18 @@ ROUGH: dict[str, Cost] = {
     "imputation": Cost(0.05, 5e-4, 1.0, 5e-5),
     "informed": Cost(0.02, 1.5e-3, 0.5, 1e-5),
     "linear": Cost(0.05, 1e-3, 1.0, 1e-4),
-    "optimal": Cost(0.01, 5e-4),
-    "posterior": Cost(0.05, 1e-3, 2.5, 6e-5),
-    "rap": Cost(0.05, 5e-4, 0.5, 8e-5),
+    "optimal": Cost(0.005, 1.5e-4),
+    "posterior": Cost(0.01, 4e-4, 1.0, 1.7e-5),
+    "rap": Cost(0.01, 3e-4, 0.2, 3e-5),
     "rap-converged": Cost(0.3, 3e-3, 2.0, 4e-4),
     "rap-map": Cost(0.3, 3e-3, 2.0, 4e-4),
 }
 UNLISTED = Cost(0.5, 5e-3, 2.0, 1e-4)
 # Table, release and ceilings, which all attacks on a round share.
-ROUND = Cost(0.1, 7e-4)
-A_LISTED_NUMBER = 2e-5
+ROUND = Cost(0.015, 3e-4)
+# Ceilings of several columns, a number of a distinct prior; of an error, a value of one.
+A_LISTED_NUMBER = 3e-7
+A_VALUE = 2e-4
 
 
 @dataclass(frozen=True)
@@ -87,7 +89,8 @@ class GameEstimate:
 
 @dataclass(frozen=True)
 class Estimate:
-    """A whole suite. ``memory_mib`` is what the largest group of repetitions holds in a worker."""
+    """A whole suite. ``memory_mib`` is what the largest group of repetitions holds in a worker, or
+    what a stored row says that its worker held, if that is more."""
 
     games: tuple[GameEstimate, ...]
     memory_mib: float
@@ -125,7 +128,7 @@ def estimate(units: Sequence[Unit], stored: Collection[Entry] = ()) -> Estimate:
             missing = [spec for spec in unit.attacks if not timings.has(unit.game, spec)]
             done += len(unit.attacks) - len(missing)
             if missing:
-                seconds += _round_seconds(game)
+                seconds += _round_seconds(game, known)
                 alone = sum(timings.seconds(game, spec, released) for spec in missing)
                 seconds += alone * (1 + _other_worlds(game))
         rows = sum(len(unit.attacks) for unit in group)
@@ -133,7 +136,8 @@ def estimate(units: Sequence[Unit], stored: Collection[Entry] = ()) -> Estimate:
         numbers = released + game.n * (len(known) + len(game.targets))
         together = max(1, min(LARGEST_GROUP, len(group), MOST_NUMBERS // numbers))
         memory = max(memory, together * numbers * 8 / MIB)
-    return Estimate(tuple(found), memory + WORKER_MIB, timings.source())
+    memory = max(memory + WORKER_MIB, timings.peak_mib)
+    return Estimate(tuple(found), memory, timings.source())
 
 
 class _Timings:
@@ -145,6 +149,7 @@ class _Timings:
         self._names: dict[tuple[str, str], str] = {}
         self._done: set[Hashable] = set()
         self._stored = self._rough = 0
+        self.peak_mib = 0.0
         finished = {each.key for each in stored if each.row.status is not Status.FAILED}
         timed = {each.key.config: each.row for each in stored if each.row.status is Status.OK}
         for row in timed.values():
@@ -159,6 +164,7 @@ class _Timings:
                 if key.config in timed:
                     row = timed[key.config]
                     self._names[called(spec)] = row.attack
+                    self.peak_mib = max(self.peak_mib, row.peak_memory_mib or 0.0)
                     cell = (unit.game.at(0), called(spec))
                     self._cells.setdefault(cell, []).append(row.seconds)
 
@@ -189,10 +195,16 @@ class _Timings:
         return f"stored timings for {share:.0%} of the open rows, rough costs for the rest"
 
 
-def _round_seconds(game: Game) -> float:
-    listed = game.n * _joint_size(game.dataset, game.targets)
-    joint = len(game.targets) > 1 and game.metric == "exact" and listed <= LISTED
-    return ROUND.seconds(game, 0) + (A_LISTED_NUMBER * listed if joint else 0.0)
+def _round_seconds(game: Game, known: tuple[str, ...]) -> float:
+    """Of all that attacks share; records with the same known values have one prior."""
+    priors = min(game.n, _joint_size(game.dataset, known))
+    listed = priors * _joint_size(game.dataset, game.targets)
+    found = ROUND.seconds(game, 0)
+    if game.metric != "exact":
+        found += A_VALUE * listed
+    elif len(game.targets) > 1 and listed <= LISTED:
+        found += A_LISTED_NUMBER * listed
+    return found
 
 
 def _other_worlds(game: Game) -> float:
@@ -203,8 +215,8 @@ def _other_worlds(game: Game) -> float:
     return min(game.advantage, 1) if local else game.advantage
 
 
-def _joint_size(dataset: str, targets: tuple[str, ...]) -> int:
-    return prod(plugins.prior(dataset).domain.project(targets).sizes)
+def _joint_size(dataset: str, columns: tuple[str, ...]) -> int:
+    return prod(plugins.prior(dataset).domain.project(columns).sizes)
 
 
 def _released(game: Game) -> tuple[tuple[str, ...], int]:

@@ -202,9 +202,9 @@ def test_rows_of_other_code_tell_seconds_but_are_not_done() -> None:
     units = find_suite("smoke").units()
     key, row = row_key(units[0].game, PRIOR), play(Round.of(units[0].game), PRIOR)
     old = Key("old", key.config, replace(key.origin, code="old"))
-    slow = estimate(units, [Entry(old, replace(row, seconds=1000.0))])
+    slow = estimate(units, [Entry(old, replace(row, seconds=1000.0, peak_memory_mib=9999.0))])
     assert slow.stored == 0 and slow.source.startswith("stored timings for")
-    assert slow.seconds > 1000
+    assert slow.seconds > 1000 and slow.memory_mib == 9999.0 > estimate(units).memory_mib
     lost = Entry(key, replace(row, status=Status.FAILED, seconds=1000.0))
     assert estimate(units, [lost]).stored == 0 and estimate(units, [lost]).seconds < 1000
 
