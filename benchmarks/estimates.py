@@ -25,13 +25,18 @@ MIB = 1 << 20
 WORKER_MIB = 500
 # Joint priors of more numbers are not listed by the ceilings.
 LISTED = 1 << 22
+# From this budget on there is hardly any noise.
+CLEAR = 30.0
+# Tables of more records are long.
+LONG = 2000
 
 
 @dataclass(frozen=True)
 class Cost:
     """Seconds of one repetition on one core.
 
-    ``once`` and ``a_record`` are for one target column; several columns cost ``joint`` and
+    ``once`` and ``a_record`` are for one target column, ``clear`` times that where there is hardly
+    any noise, and ``beyond`` for every record of a long table; several columns cost ``joint`` and
     ``a_cell`` for every released cell on top.
     """
 
@@ -39,9 +44,13 @@ class Cost:
     a_record: float
     joint: float = 0.0
     a_cell: float = 0.0
+    clear: float = 1.0
+    beyond: float = 0.0
 
     def seconds(self, game: Game, cells: int) -> float:
-        found = self.once + self.a_record * game.n
+        found = self.once + self.a_record * game.n + self.beyond * max(0, game.n - LONG)
+        if game.epsilon >= CLEAR:
+            found *= self.clear
         if len(game.targets) > 1:
             found += self.joint + self.a_cell * cells * game.n / 100
         return found
@@ -53,18 +62,18 @@ ROUGH: dict[str, Cost] = {
     "agia": Cost(0.05, 5e-4),
     "agia-optimal": Cost(0.05, 5e-4),
     "agia-prior": Cost(0.1, 2e-3, 0.5),
-    "averaging": Cost(0.02, 1e-4, 0.0, 2e-5),
-    "confidence-ranked": Cost(0.3, 3e-3, 1.0, 1e-4),
+    "averaging": Cost(0.002, 2e-5, 0.0, 2e-5),
+    "confidence-ranked": Cost(0.02, 1.2e-3, 1.0, 1e-4),
     "extraction": Cost(0.005, 1e-5),
     "extraction-prior": Cost(0.01, 5e-4),
     "imputation": Cost(0.05, 5e-4, 1.0, 5e-5),
-    "informed": Cost(0.02, 1.5e-3, 0.5, 1e-5),
-    "linear": Cost(0.05, 1e-3, 1.0, 1e-4),
+    "informed": Cost(0.01, 4e-4, 0.5, 1e-5),
+    "linear": Cost(0.01, 5e-4, 1.0, 1e-4),
     "optimal": Cost(0.005, 1.5e-4),
-    "posterior": Cost(0.01, 4e-4, 1.0, 1.7e-5),
-    "rap": Cost(0.01, 3e-4, 0.2, 3e-5),
-    "rap-converged": Cost(0.3, 3e-3, 2.0, 4e-4),
-    "rap-map": Cost(0.3, 3e-3, 2.0, 4e-4),
+    "posterior": Cost(0.01, 4e-4, 1.0, 1.7e-5, clear=8.0, beyond=4e-3),
+    "rap": Cost(0.01, 3e-4, 0.2, 3e-5, clear=6.0),
+    "rap-converged": Cost(0.01, 4e-4, 2.0, 4e-4),
+    "rap-map": Cost(0.01, 4e-4, 2.0, 4e-4),
 }
 UNLISTED = Cost(0.5, 5e-3, 2.0, 1e-4)
 # Table, release and ceilings, which all attacks on a round share.
