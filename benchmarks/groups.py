@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from reconbench.attacks import AttackError
 from reconbench.benchmarks import memory
 from reconbench.benchmarks.game import (
+    Adversary,
     AttackSpec,
     Game,
     OutOfMemory,
@@ -26,6 +27,7 @@ from reconbench.benchmarks.game import (
     told,
     unplayed,
 )
+from reconbench.benchmarks.provenance import shipped_method
 from reconbench.benchmarks.results import Result
 
 # How the rows of a game that could not be set up begin.
@@ -46,6 +48,15 @@ class Turn:
         return [Turn(self.attack, (rep,)) for rep in self.reps]
 
 
+def takes_several(attack: AttackSpec, game: Game) -> bool:
+    """``plays_together``, without loading an attack of reconbench's own where its source tells."""
+    if game.adversary is Adversary.REALISTIC:
+        told_by_source = shipped_method(attack.spec, "reconstruct_many")
+        if told_by_source is not None:
+            return told_by_source
+    return plays_together(attack, game)
+
+
 @dataclass(frozen=True)
 class Group:
     """Repetitions of one game, equal in everything but ``rep``, and the attacks that play each.
@@ -63,7 +74,7 @@ class Group:
         found: list[Turn] = []
         for place, attack in enumerate(self.attacks):
             whole = Turn(place, everyone)
-            together = len(everyone) > 1 and plays_together(attack, self.games[0])
+            together = len(everyone) > 1 and takes_several(attack, self.games[0])
             found += [whole] if together else whole.alone()
         return found
 

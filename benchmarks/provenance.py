@@ -87,15 +87,30 @@ def shipped_name(spec: str) -> str | None:
 
     Attacks import large libraries, which nobody needs to find stored rows.
     """
+    node = _shipped_class(spec)
+    return None if node is None else _named(node)
+
+
+def shipped_method(spec: str, name: str) -> bool | None:
+    """Whether an attack of reconbench's own has a method, by its source; None if that is not told.
+
+    A class with a base may inherit it.
+    """
+    node = _shipped_class(spec)
+    if node is None:
+        return None
+    own = any(isinstance(each, ast.FunctionDef) and each.name == name for each in node.body)
+    return None if node.bases and not own else own
+
+
+def _shipped_class(spec: str) -> ast.ClassDef | None:
     point = plugins.registered("attacks").get(spec)
     home, _, cls = point.value.partition(":") if point is not None else ("", "", "")
     found = _find(home) if home.split(".")[0] == OURS else None
     if found is None:
         return None
-    for node in _tree(found[1]).body:
-        if isinstance(node, ast.ClassDef) and node.name == cls:
-            return _named(node)
-    return None
+    classes = [node for node in _tree(found[1]).body if isinstance(node, ast.ClassDef)]
+    return next((node for node in classes if node.name == cls), None)
 
 
 def _named(node: ast.ClassDef) -> str | None:

@@ -15,10 +15,11 @@ from enum import Enum
 from math import ceil, prod
 
 from reconbench.benchmarks.computations import Point
-from reconbench.benchmarks.game import AttackSpec, Game, check, plays_together
-from reconbench.benchmarks.groups import Group, Played, play_group
+from reconbench.benchmarks.game import AttackSpec, Game, check
+from reconbench.benchmarks.groups import Group, Played, play_group, takes_several
 from reconbench.benchmarks.groups import one_thread as one_thread
 from reconbench.benchmarks.pool import Players, Pool
+from reconbench.benchmarks.provenance import shipped_name
 from reconbench.benchmarks.results import Result, Status
 from reconbench.benchmarks.store import Held, Key, Keys, Store, StoreError
 from reconbench.benchmarks.workers import Limits
@@ -104,9 +105,10 @@ def plan(
     replay: Replay = Replay.MISSING,
     points: Sequence[Point] = (),
 ) -> Plan:
-    """Look up what there is. Nothing is played or written, and no attack loaded but for open rows.
+    """Look up what there is. Nothing is played or written.
 
-    An attack that cannot be built as an open row asks for is told of here.
+    An attack that cannot be built as an open row asks for is told of here; those of reconbench can
+    be without options, so they are not loaded for that.
     """
     hashed = Keys()
     keys = [[hashed.of(unit.game, attack) for attack in unit.attacks] for unit in units]
@@ -122,7 +124,8 @@ def plan(
             open_keys.append([group[i] for i in missing])
     attacks = {called(spec): spec for unit in open_units for spec in unit.attacks}
     for spec in attacks.values():
-        spec.build()
+        if spec.options or shipped_name(spec.spec) is None:
+            spec.build()
     left = [point for key, point in computed.items() if key not in held]
     return Plan(every, open_units, open_keys, left, stored)
 
@@ -252,7 +255,7 @@ def grouped(units: Sequence[Unit], jobs: int = 1) -> list[tuple[Group, tuple[int
     found = []
     for places in alike.values():
         first = units[places[0]]
-        together = any(plays_together(attack, first.game) for attack in first.attacks)
+        together = any(takes_several(attack, first.game) for attack in first.attacks)
         size = 1
         if together and len(places) > 1:
             size = max(1, min(LARGEST_GROUP, fair, MOST_NUMBERS // _numbers(first.game)))

@@ -394,6 +394,33 @@ def test_names_of_shipped_attacks_are_read_without_importing_them() -> None:
     assert provenance.shipped_name("folder/file.py:Attack") is None
 
 
+def test_methods_of_shipped_attacks_are_read_without_importing_them() -> None:
+    """What the source tells is so; attacks without options can be built, as plans take it."""
+    told = 0
+    for name, point in plugins.registered("attacks").items():
+        if point.value.startswith("reconbench."):
+            found = provenance.shipped_method(name, "reconstruct_many")
+            has = callable(getattr(AttackSpec(name).build(), "reconstruct_many", None))
+            assert found in (has, None)
+            told += found is not None
+    assert told > 5 and provenance.shipped_method("rap", "reconstruct_many")
+    assert provenance.shipped_method("folder/file.py:Attack", "reconstruct_many") is None
+
+
+def test_a_run_loads_no_large_library_in_its_own_process(tmp_path: Path) -> None:
+    program = (
+        "import sys\nfrom reconbench.benchmarks.runner import grouped, plan\n"
+        "from reconbench.benchmarks.store import Store\n"
+        "from reconbench.benchmarks.suite import find_suite\nfrom pathlib import Path\n"
+        "with Store(Path(sys.argv[1])) as store:\n"
+        "    todo = plan(find_suite('smoke').units(), store)\n"
+        "[group.turns() for group, _ in grouped(todo.units, 2)]\n"
+        "sys.exit('torch' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", program, str(tmp_path)])
+    assert done.returncode == 0
+
+
 def test_a_name_that_the_source_does_not_state_is_asked_for() -> None:
     text = 'class A:\n    name: str\nclass B:\n    name: str = "b"\nclass C:\n    name: int = 3\n'
     found = [node for node in ast.parse(text).body if isinstance(node, ast.ClassDef)]
