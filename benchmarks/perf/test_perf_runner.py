@@ -6,12 +6,14 @@ The workers play a stub that answers at once, so whatever time passes is the run
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from importlib import import_module
 from itertools import count
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -138,24 +140,54 @@ def steady(tmp_path: Path) -> Callable[[pools.Players, int], float]:
     return play
 
 
+LOOP = """
+import time
+start = time.perf_counter()
+for _ in range(15_000_000):
+    pass
+print(time.perf_counter() - start)
+"""
+
+
+def second_core() -> float:
+    """How much faster two loops that share nothing get on than one: 2 unless others are busy."""
+
+    def loops(number: int) -> float:
+        command = [sys.executable, "-c", LOOP]
+        runs = [subprocess.Popen(command, stdout=subprocess.PIPE) for _ in range(number)]
+        return max(float(each.communicate()[0]) for each in runs)
+
+    return 2 * loops(1) / loops(2)
+
+
 def test_two_jobs_and_a_cluster_of_two(
     benchmark: Any, steady: Callable[[pools.Players, int], float]
 ) -> None:
-    """Two workers are nearly twice as fast as one, and those of a cluster nearly as fast."""
-    seconds = {}
-    for jobs in (1, 2):
-        with pools.Pool(jobs, Limits()) as pool:
-            seconds[jobs] = steady(pool, jobs)
+    """Two jobs get nine tenths of what a second core can give, a cluster of two 85 % of that.
+
+    The best of three attempts, since whatever else runs on the machine takes more from two.
+    """
     workers = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+    share, lag = 0.0, inf
     with (
+        pools.Pool(1, Limits()) as alone,
+        pools.Pool(2, Limits()) as pair,
         import_module("distributed").LocalCluster(**workers) as local,
         Cluster(local.scheduler_address, Limits()) as cluster,
     ):
-        there = benchmark.pedantic(steady, (cluster, 2), rounds=1)
-    benchmark.extra_info["one job / two jobs"] = seconds[1] / seconds[2]
-    benchmark.extra_info["cluster of two / two jobs"] = there / seconds[2]
-    assert seconds[1] > 1.6 * seconds[2]
-    assert there < 1.3 * seconds[2]
+        for attempt in range(3):
+            possible = second_core()
+            one, two = steady(alone, 1), steady(pair, 2)
+            there = steady(cluster, 2) if attempt else benchmark.pedantic(steady, (cluster, 2))
+            possible = min(possible, second_core())
+            share, lag = max(share, one / two / possible), min(lag, there / two)
+            benchmark.extra_info["one job / two jobs"] = one / two
+            benchmark.extra_info["one loop / two loops"] = possible
+            benchmark.extra_info["cluster of two / two jobs"] = there / two
+            if share > 0.9 and lag < 1.15:
+                break
+    assert share > 0.9
+    assert lag < 1.15
 
 
 def test_resuming_costs_little(
