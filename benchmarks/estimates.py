@@ -23,6 +23,8 @@ from reconbench.mechanisms.ldp import LocalReports
 MIB = 1 << 20
 # What an idle worker process holds: the attacks' libraries.
 WORKER_MIB = 500
+# How often attacks on several columns hold a release: for simulated tables and for gradients.
+COPIES = 20
 # Joint priors of more numbers are not listed by the ceilings.
 LISTED = 1 << 22
 # From this budget on there is hardly any noise.
@@ -144,7 +146,8 @@ def estimate(units: Sequence[Unit], stored: Collection[Entry] = ()) -> Estimate:
         found.append(GameEstimate(game, len(group), names, rows, done, released, seconds))
         numbers = released + game.n * (len(known) + len(game.targets))
         together = max(1, min(LARGEST_GROUP, len(group), MOST_NUMBERS // numbers))
-        memory = max(memory, together * numbers * 8 / MIB)
+        copies = COPIES if len(game.targets) > 1 else 1
+        memory = max(memory, together * copies * numbers * 8 / MIB)
     memory = max(memory + WORKER_MIB, timings.peak_mib)
     return Estimate(tuple(found), memory, timings.source())
 

@@ -195,7 +195,8 @@ def test_estimates_without_and_with_stored_rows() -> None:
     entry = Entry(row_key(units[0].game, PRIOR), play(Round.of(units[0].game), PRIOR))
     one = estimate(units, [entry])
     assert one.stored == 1 and one.source.startswith("stored timings for")
-    assert estimate(find_suite("swanberg-fig6").units()).seconds > rough.seconds
+    wide = estimate(find_suite("swanberg-fig6").units())
+    assert wide.seconds > rough.seconds and wide.memory_mib > rough.memory_mib + 200
 
 
 def test_rows_of_other_code_tell_seconds_but_are_not_done() -> None:
