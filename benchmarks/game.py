@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.metadata import version
 from math import hypot, isnan
@@ -277,9 +277,7 @@ def _numbers(attack: str, info: Mapping[str, float]) -> dict[str, float]:
 
 
 def _peak_memory() -> dict[str, Any]:
-    """The most memory that this process has held so far, where the system and the row tell."""
-    if "peak_memory_mib" not in {each.name for each in fields(Result)}:
-        return {}
+    """The most memory that this process has held so far, where the system tells."""
     try:
         import resource
     except ImportError:

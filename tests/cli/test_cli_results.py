@@ -53,6 +53,15 @@ def test_show(reconbench: Run, out: Path, tmp_path: Path) -> None:
     assert counts == [2, 1, 0, 1] and cell["attack"] == "prior" and cell["targets"] == ["SEX"]
 
 
+def test_errors_do_not_steer_the_terminal(reconbench: Run, row: Result, tmp_path: Path) -> None:
+    lost = replace(row, status=Status.FAILED, error="\x1b[2Jgone\x07", successes=None)
+    with Store(tmp_path / "results" / "s") as store:
+        store.put(row_key(GAME, PRIOR), lost)
+    shown = reconbench("results", "show", cwd=tmp_path).stdout
+    assert "the first: \N{REPLACEMENT CHARACTER}[2Jgone" in shown
+    assert "\x1b" not in shown and "\x07" not in shown
+
+
 def test_show_and_the_closing_table_keep_games_apart(
     reconbench: Run, row: Result, tmp_path: Path
 ) -> None:

@@ -7,7 +7,18 @@ import sys
 
 import typer
 
-from reconbench.cli import assess, attacks, audit, bounds, data, games, report, results, suites
+from reconbench.cli import (
+    _show,
+    assess,
+    attacks,
+    audit,
+    bounds,
+    data,
+    games,
+    report,
+    results,
+    suites,
+)
 
 app = typer.Typer(
     name="reconbench",
@@ -42,5 +53,5 @@ def main() -> None:
     except ValueError as error:
         if os.environ.get("RECONBENCH_DEBUG"):
             raise
-        sys.stderr.write(f"error: {' '.join(str(error).split())}\n")
+        sys.stderr.write(f"error: {_show.plain(' '.join(str(error).split()))}\n")
         sys.exit(getattr(error, "exit_code", 2))

@@ -37,6 +37,12 @@ if TYPE_CHECKING:
     from reconbench.benchmarks.summary import Summary
 
 
+def plain(text: object) -> str:
+    """For a terminal: characters that would steer it are shown as �."""
+    unknown = "\N{REPLACEMENT CHARACTER}"
+    return "".join(each if each.isprintable() else unknown for each in str(text))
+
+
 def pairs(found: Mapping[str, str]) -> None:
     """Names and what they are."""
     grid = Table.grid(padding=(0, 2))
@@ -46,12 +52,12 @@ def pairs(found: Mapping[str, str]) -> None:
 
 
 def table(title: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    """Cells as text: nothing in them is read as markup."""
+    """Cells as text: nothing in them is read as markup, or by the terminal."""
     console = Console()
     shown = Table(
-        title=Text(title), title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0)
+        title=Text(plain(title)), title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0)
     )
-    texts = [[str(cell) for cell in row] for row in rows]
+    texts = [[plain(cell) for cell in row] for row in rows]
     columns = [[name, *(row[i] for row in texts)] for i, name in enumerate(header)]
     widths = _widths(columns, console.width - 2 * len(columns) - 1)
     for position, name in enumerate(header):
@@ -121,7 +127,7 @@ def game(rows: Sequence[Result]) -> None:
         )
     for row in rows:
         if row.error:
-            Console(stderr=True).print(Text(f"{row.attack}: {row.error}"))
+            Console(stderr=True).print(Text(plain(f"{row.attack}: {row.error}")))
 
 
 def most_on_average(ceilings: Ceilings) -> float:

@@ -307,7 +307,7 @@ def run(
         for lines in shown:
             lines.show()
         if failed:
-            text = f"{len(failed)} rows failed; the first: {error}"
+            text = f"{len(failed)} rows failed; the first: {_show.plain(error)}"
             typer.echo(f"{text} (--retry-failed plays them again)", err=True)
         if reports.stale:
             typer.echo(

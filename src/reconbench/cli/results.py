@@ -137,7 +137,7 @@ def _show_cells(name: str, found: Sequence[Cell]) -> None:
         typer.echo(f"{unknown} rows are of plugins that are not here: nobody knows if stale")
     if failed:
         first = next(each.error for each in found if each.failed)
-        typer.echo(f"{failed} rows failed; the first: {first} (run --retry-failed)")
+        typer.echo(f"{failed} rows failed; the first: {_show.plain(first)} (run --retry-failed)")
 
 
 def _if_several(name: str, values: list[Any]) -> dict[str, list[object]]:
