@@ -151,7 +151,7 @@ class Result:
         return (
             f"{self.attack}{_told(self.attack_options)} on {self.dataset} "
             f"{','.join(self.targets)}, ε = {self.epsilon:g}, δ = {self.delta:g}, k = {self.k}, "
-            f"n = {self.n}, {len(self.known)} columns known, "
+            f"n = {self.n}, known columns: {len(self.known)}, "
             f"{self.mechanism}{_told(self.mechanism_options)}, {self.metric}, "
             f"{self.adversary}{believed}, seed {self.seed}, repetition {self.rep}"
         )

@@ -80,8 +80,8 @@ def test_a_change_for_the_better() -> None:
 def test_what_all_games_share_is_said_once() -> None:
     games = [*rows([50, 51]), *rows([52, 50], targets=("MAR",)), *rows([60, 61], epsilon=3.0)]
     found = compare(games, games)
-    common = ", δ = 1e-05, k = 2, n = 100, gaussian-marginals, exact, realistic, seed 0"
-    assert shared(found) == common
+    common = "δ = 1e-05, k = 2, n = 100, known columns: 1, gaussian-marginals, exact, realistic"
+    assert shared(found) == f", {common}, seed 0"
     text = compare_markdown(found, "a", "b")
     assert "| rap steps=3 | acs SEX, ε = 3 | 2 |" in text and text.count("k = 2") == 1
     assert json.dumps(found.to_json()["cells"]).count("k = 2") == 3
