@@ -62,6 +62,18 @@ def test_errors_do_not_steer_the_terminal(reconbench: Run, row: Result, tmp_path
     assert "\x1b" not in shown and "\x07" not in shown
 
 
+def test_tables_are_not_cut_in_a_pipe(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    word = "x" * 90
+    _show.table("wide", ["one", "two"], [[word, word]])
+    assert f"{word} {word}" in " ".join(capsys.readouterr().out.split())
+    monkeypatch.setenv("COLUMNS", "60")
+    _show.table("narrow", ["one", "two"], [[word, word]])
+    assert capsys.readouterr().out.count("x") == 180
+
+
 def test_show_and_the_closing_table_keep_games_apart(
     reconbench: Run, row: Result, tmp_path: Path
 ) -> None:

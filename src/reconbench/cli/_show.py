@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 import time
@@ -27,9 +28,10 @@ Ceilings = Mapping[str, Mapping[str, float]]
 
 # A long run that is not watched on a terminal says something at least this often, in seconds.
 SILENCE = 30.0
-# The most lines of the table that a run ends with, and the most values of a computed point that a
-# terminal has room for.
+# The most lines of the table that a run ends with, the width of a table that nobody looks at on a
+# terminal, and the most values of a computed point that a terminal has room for.
 MOST_LINES = 60
+UNBOUNDED = 1_000
 MOST_VALUES = 5
 
 if TYPE_CHECKING:
@@ -52,8 +54,12 @@ def pairs(found: Mapping[str, str]) -> None:
 
 
 def table(title: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    """Cells as text: nothing in them is read as markup, or by the terminal."""
-    console = Console()
+    """Cells as text: nothing in them is read as markup, or by the terminal.
+
+    In a file or a pipe a table is as wide as it needs to be, unless COLUMNS says otherwise.
+    """
+    narrow = sys.stdout.isatty() or "COLUMNS" in os.environ
+    console = Console(width=None if narrow else UNBOUNDED)
     shown = Table(
         title=Text(plain(title)), title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0)
     )
@@ -62,7 +68,9 @@ def table(title: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -
     widths = _widths(columns, console.width - 2 * len(columns) - 1)
     for position, name in enumerate(header):
         side: Literal["left", "right"] = "left" if position == 0 else "right"
-        shown.add_column(Text(name), justify=side, width=widths[position] if widths else None)
+        shown.add_column(
+            Text(name), justify=side, overflow="fold", width=widths[position] if widths else None
+        )
     for row in texts:
         shown.add_row(*map(Text, row))
     console.print(shown)
