@@ -129,6 +129,7 @@
       const interval = `${shown("success", at("success_low", row))} – ${shown("success", at("success_high", row))}`;
       return make("span", {}, text, make("small", {}, ` ${interval}`));
     }
+    if (name === "gap_closed" && text !== "" && (at("flags", row) || "").split(" ").includes("no-gap")) return make("small", { "data-tip": data.flags["no-gap"].text }, text);
     return numeric(name) ? document.createTextNode(text) : named(text);
   };
   const draw = () => {

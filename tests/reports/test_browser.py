@@ -141,6 +141,16 @@ def test_rows_sort_both_ways_with_empty_ones_last(opened: Open, rows: list[Summa
     assert column(page, "epsilon")[-1] == "∞"
 
 
+def test_shares_of_no_gap_to_speak_of_are_small_print(opened: Open, bounded: Summary) -> None:
+    narrow = {"mean": {"mean": bounded.baseline_expected + 0.1}}
+    page = opened([replace(bounded, ceilings=narrow | {"prior-exact": narrow["mean"]}), bounded])
+    place = page.eval_on_selector('#rows th[data-name="gap_closed"]', "each => each.cellIndex")
+    cells = page.locator(f"#rows tbody tr td:nth-child({place + 1})")
+    flagged = ["no-gap" in text for text in column(page, "flags")]
+    assert sorted(flagged) == [False, True]
+    assert [cells.nth(i).locator("small").count() == 1 for i in range(2)] == flagged
+
+
 def test_filters_hold_for_rows_figures_and_files(opened: Open, rows: list[Summary]) -> None:
     from playwright.sync_api import expect
 
