@@ -48,9 +48,9 @@ class Summary:
     ``ceilings`` are means over repetitions, by bound and confidence. ``above_ceiling`` is the
     share of repetitions in which the attack passed its own 95 % ceiling of Theorem 3.5: at most
     5 % in the long run, whatever the attack; ``above_proved`` is the same of the smallest proved
-    one. ``best_possible`` belongs to the game and is the same for all its attacks; None if the
-    reference attack of the adversary did not play. ``outcomes`` are the successes of the attack and
-    of the prior's best guess, by finished repetition.
+    one. ``best_possible`` belongs to the game and is the same for all its attacks; None if no
+    attack that is believed on it played. ``outcomes`` are the successes of the attack and of the
+    prior's best guess, by finished repetition.
 
     ``rad`` is the reconstruction advantage on ``advantage`` records of each table, with its 95 %
     interval over repetitions, each a difference of both worlds; ``ceiling_rad`` is what
