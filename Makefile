@@ -45,8 +45,8 @@ bench: $(VENV)/.core
 results: $(VENV)/.core
 	$(BIN)/reconbench run attacks --out results/attacks --jobs $(JOBS)
 	$(BIN)/reconbench run optimum --out results/optimum --jobs $(JOBS)
-	$(BIN)/python -m reconbench.benchmarks.gap results/attacks results/optimum --out docs/results.csv
-	$(BIN)/python -m reconbench.reports.results_page docs/results.csv --out docs
+	$(BIN)/python docs/generate results_data results/attacks results/optimum --out docs/results.csv
+	$(BIN)/python docs/generate results_page docs/results.csv --out docs
 
 test: $(VENV)/.dev browser
 	$(BIN)/pytest -n $(JOBS) --dist worksteal --benchmark-disable

@@ -3,7 +3,7 @@
 if __name__ != "reconbench.attacks":
     raise ImportError("import this package as reconbench.attacks, not as attacks")
 
-from reconbench.attacks._api import (
+from reconbench.attacks.base import (
     Attack,
     AttackError,
     AttackerView,

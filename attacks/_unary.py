@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reconbench.datasets import BayNet, Table
-from reconbench.datasets.elimination import (
+from reconbench.datasets.network.elimination import (
     CHUNK_CELLS,
     MAX_CLIQUE_CELLS,
     Elimination,

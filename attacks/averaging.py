@@ -33,8 +33,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 
-from reconbench.attacks._api import AttackError, AttackerView, Reconstruction
-from reconbench.attacks.marginal_fit import ReleaseParts
+from reconbench.attacks.base import AttackError, AttackerView, Reconstruction
+from reconbench.attacks.rap.marginal_fit import ReleaseParts
 from reconbench.mechanisms import MarginalsRelease
 
 Floats = npt.NDArray[np.float64]

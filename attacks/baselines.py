@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from reconbench.attacks._api import AttackerView, Reconstruction
+from reconbench.attacks.base import AttackerView, Reconstruction
 
 
 class PriorGuess:

@@ -16,10 +16,10 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from reconbench.attacks._api import AttackError, AttackerView, Reconstruction
-from reconbench.attacks.descent import Objective, batches
-from reconbench.attacks.rap import cannot_attack, check_options, check_views, problem_of
-from reconbench.attacks.rap_variants import weighed
+from reconbench.attacks.base import AttackError, AttackerView, Reconstruction
+from reconbench.attacks.rap.descent import Objective, batches
+from reconbench.attacks.rap.rap import cannot_attack, check_options, check_views, problem_of
+from reconbench.attacks.rap.variants import weighed
 from reconbench.datasets import Table
 
 Codes = npt.NDArray[np.int64]

@@ -13,9 +13,9 @@ from typing import ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from reconbench.attacks._api import AttackError, AttackerView, BestPossible, Reconstruction
-from reconbench.attacks._posteriors import ColumnPosteriors
+from reconbench.attacks.base import AttackError, AttackerView, BestPossible, Reconstruction
 from reconbench.attacks.optimal import argmax_at_random
+from reconbench.attacks.posterior._posteriors import ColumnPosteriors
 from reconbench.mechanisms.language import LazyTraining, NgramRelease, softmax
 
 Floats = npt.NDArray[np.float64]

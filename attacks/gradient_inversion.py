@@ -15,8 +15,8 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from reconbench.attacks._api import AttackError, AttackerView, BestPossible, Reconstruction
 from reconbench.attacks._unary import UnaryMap
+from reconbench.attacks.base import AttackError, AttackerView, BestPossible, Reconstruction
 from reconbench.attacks.metrics import ExactMatch
 from reconbench.datasets import BayNet, Domain, Table
 from reconbench.mechanisms.gradients import GradientRelease, one_hot

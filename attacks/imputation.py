@@ -26,7 +26,7 @@ from scipy.optimize import minimize
 from scipy.sparse import csr_array
 from scipy.special import logsumexp
 
-from reconbench.attacks._api import AttackError, AttackerView, Reconstruction
+from reconbench.attacks.base import AttackError, AttackerView, Reconstruction
 from reconbench.datasets import Table
 
 Codes = npt.NDArray[np.int64]

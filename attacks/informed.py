@@ -26,7 +26,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from reconbench.attacks._api import AttackError, AttackerView, BestPossible, Reconstruction
+from reconbench.attacks.base import AttackError, AttackerView, BestPossible, Reconstruction
 from reconbench.datasets import Table
 from reconbench.mechanisms import MarginalsRelease
 

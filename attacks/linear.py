@@ -44,8 +44,8 @@ import numpy.typing as npt
 from scipy.optimize import linprog
 from scipy.sparse import coo_array, csr_array, hstack, kron, vstack
 
-from reconbench.attacks._api import AttackError, AttackerView, Reconstruction
-from reconbench.attacks.marginal_fit import ReleaseParts
+from reconbench.attacks.base import AttackError, AttackerView, Reconstruction
+from reconbench.attacks.rap.marginal_fit import ReleaseParts
 from reconbench.datasets import Table
 from reconbench.mechanisms import MarginalsRelease
 

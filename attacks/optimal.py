@@ -23,12 +23,12 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from reconbench.attacks._api import AttackError, AttackerView, BestPossible, Reconstruction
+from reconbench.attacks.base import AttackError, AttackerView, BestPossible, Reconstruction
 from reconbench.attacks.metrics import ExactMatch
 from reconbench.bounds.rad import FiniteChannel, SupportChannel, rad_given
 from reconbench.datasets import Prior, Table
 from reconbench.mechanisms.channels import ChannelRelease, sample_outputs
-from reconbench.mechanisms.ldp import LocalRelease, Reports, sample_reports
+from reconbench.mechanisms.local.reports import LocalRelease, Reports, sample_reports
 from reconbench.mechanisms.sums import SumRelease
 
 Floats = npt.NDArray[np.float64]

@@ -6,7 +6,15 @@ Needs numpy and scipy only.
 if __name__ != "reconbench.bounds":
     raise ImportError("import this package as reconbench.bounds, not as bounds")
 
-from .calibration import (
+from reconbench.bounds.audit.one_run_tests import (
+    Membership,
+    OneRunTest,
+    Tally,
+    UniformCanaries,
+    one_run_ceiling,
+    one_run_lower_bound,
+)
+from reconbench.bounds.calibration import (
     Advantage,
     Calibration,
     CeilingShare,
@@ -24,7 +32,19 @@ from .calibration import (
     laplace_queries,
     laplace_queries_pure,
 )
-from .ceilings import (
+from reconbench.bounds.ceilings.compact_tail import CompactTail
+from reconbench.bounds.ceilings.conditional import Floor32, Theorem33, beta_floor
+from reconbench.bounds.ceilings.fdp_recursion import FdpRecursion, fdp_ceilings
+from reconbench.bounds.ceilings.mean import MeanBound, MeanFromGuess, mean_ceiling
+from reconbench.bounds.ceilings.prior_exact import PriorExact, prior_exact
+from reconbench.bounds.ceilings.prior_exact_sets import PriorExactSets, within
+from reconbench.bounds.ceilings.profile import Profile, profile_ceilings
+from reconbench.bounds.ceilings.profile_recursion import (
+    ProfileRecursion,
+    profile_recursion_ceilings,
+)
+from reconbench.bounds.ceilings.registry import BOUNDS, BoundInfo
+from reconbench.bounds.ceilings.swanberg import (
     CONFIDENCES,
     Corollary34,
     HighProbabilityBound,
@@ -36,9 +56,7 @@ from .ceilings import (
     theorem_3_2,
     theorem_3_5,
 )
-from .compact_tail import CompactTail
-from .conditional import Floor32, Theorem33, beta_floor
-from .curves import (
+from reconbench.bounds.guarantees.curves import (
     LaplaceDP,
     PrivacyProfile,
     RandomisedResponse,
@@ -46,24 +64,18 @@ from .curves import (
     optimal_composition,
     profile_of,
 )
-from .fdp_recursion import FdpRecursion, fdp_ceilings
-from .guarantees import ApproxDP, GaussianDP, Guarantee, PureDP, Relation, gaussian_mu
-from .mean_ceilings import MeanBound, MeanFromGuess, mean_ceiling
-from .one_run import (
-    Membership,
-    OneRunTest,
-    Tally,
-    UniformCanaries,
-    one_run_ceiling,
-    one_run_lower_bound,
+from reconbench.bounds.guarantees.guarantee import (
+    ApproxDP,
+    GaussianDP,
+    Guarantee,
+    PureDP,
+    Relation,
+    gaussian_mu,
 )
-from .poisson_binomial import PoissonBinomial
-from .prior_exact import PriorExact, prior_exact
-from .profile import Profile, profile_ceilings
-from .profile_recursion import ProfileRecursion, profile_recursion_ceilings
-from .registry import BOUNDS, BoundInfo
-from .renyi import ZCDP, RenyiBounded, RenyiDP, zcdp_rho
-from .risk import (
+from reconbench.bounds.guarantees.renyi import ZCDP, RenyiBounded, RenyiDP, zcdp_rho
+from reconbench.bounds.guarantees.tabulated import TabulatedCurve
+from reconbench.bounds.poisson_binomial import PoissonBinomial
+from reconbench.bounds.risk.one_target import (
     BinaryPriorBound,
     OneTargetBound,
     RiskBound,
@@ -75,7 +87,7 @@ from .risk import (
     generalised_advantage,
     worst_advantage,
 )
-from .risk_other import (
+from reconbench.bounds.risk.other_notions import (
     Narcissus,
     SinglingOut,
     bits_leaked,
@@ -86,10 +98,8 @@ from .risk_other import (
     strong_singling_out,
     unbiased_reconstruction,
 )
-from .risk_renyi import FanoRenyi, ReRoPure, ReRoRenyi, ReRoZCDP, fano_information
-from .risk_report import RISK_BOUNDS, compare_bounds, risk_bounds, risk_report
-from .success_sets import PriorExactSets, within
-from .tabulated import TabulatedCurve
+from reconbench.bounds.risk.renyi import FanoRenyi, ReRoPure, ReRoRenyi, ReRoZCDP, fano_information
+from reconbench.bounds.risk.report import RISK_BOUNDS, compare_bounds, risk_bounds, risk_report
 
 __all__ = [
     "BOUNDS",

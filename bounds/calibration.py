@@ -16,13 +16,18 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import _validate
-from ._counts import positive_integer
-from ._validate import FloatArray
-from .ceilings import Theorem35
-from .guarantees import ApproxDP, GaussianDP, Guarantee, PureDP
-from .relation import Relation
-from .risk import RiskBound, SharpestBound, UnifiedBound, generalised_advantage
+from reconbench.bounds import _validate
+from reconbench.bounds._counts import positive_integer
+from reconbench.bounds._validate import FloatArray
+from reconbench.bounds.ceilings.swanberg import Theorem35
+from reconbench.bounds.guarantees.guarantee import ApproxDP, GaussianDP, Guarantee, PureDP
+from reconbench.bounds.guarantees.relation import Relation
+from reconbench.bounds.risk.one_target import (
+    RiskBound,
+    SharpestBound,
+    UnifiedBound,
+    generalised_advantage,
+)
 
 _SMALLEST, _LARGEST = 1e-12, 1e6
 _RTOL = 1e-10
@@ -268,7 +273,7 @@ def laplace_queries(
 
     By the composed trade-off curve (needs the extra `reconbench[accounting]`).
     """
-    from .composed import LaplaceRelease, composed
+    from reconbench.bounds.guarantees.composed import LaplaceRelease, composed
 
     return count_queries(
         risk, threshold, lambda k: composed([LaplaceRelease(scale, count=k)], relation)

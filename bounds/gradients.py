@@ -30,10 +30,10 @@ from scipy.special import (
     xlogy,
 )
 
-from . import _validate
-from ._counts import positive_integer
-from ._validate import FloatArray
-from .guarantees import GaussianDP, Guarantee, Relation
+from reconbench.bounds import _validate
+from reconbench.bounds._counts import positive_integer
+from reconbench.bounds._validate import FloatArray
+from reconbench.bounds.guarantees.guarantee import GaussianDP, Guarantee, Relation
 
 
 def attack_variance(sigma: float, norm: float, clip: float = 1.0, rows: int = 1) -> float:

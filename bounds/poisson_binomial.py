@@ -15,8 +15,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import _validate
-from ._validate import FloatArray
+from reconbench.bounds import _validate
+from reconbench.bounds._validate import FloatArray
 
 # Mass below the floor is dropped. Up to _DEEP variables the whole range of doubles is kept;
 # beyond, a window that still leaves every tail above 1e-50 with all its digits.

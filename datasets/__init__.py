@@ -3,9 +3,9 @@
 if __name__ != "reconbench.datasets":
     raise ImportError("import this package as reconbench.datasets, not as datasets")
 
-from reconbench.datasets.baynet import BayNet
-from reconbench.datasets.bif import load_prior, save_prior
 from reconbench.datasets.domain import Attribute, Domain, DomainError
+from reconbench.datasets.network.baynet import BayNet
+from reconbench.datasets.network.bif import load_prior, save_prior
 from reconbench.datasets.prior import Prior, draw_targets
 from reconbench.datasets.table import Table
 

@@ -22,8 +22,8 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from reconbench.datasets.baynet import BayNet
 from reconbench.datasets.domain import Attribute, Domain, DomainError
+from reconbench.datasets.network.baynet import BayNet
 
 Floats = npt.NDArray[np.float64]
 Ranks = npt.NDArray[np.int64]

@@ -3,7 +3,7 @@
 if __name__ != "reconbench.mechanisms":
     raise ImportError("import this package as reconbench.mechanisms, not as mechanisms")
 
-from reconbench.mechanisms._api import Mechanism, MechanismError, Release
+from reconbench.mechanisms.base import Mechanism, MechanismError, Release
 from reconbench.mechanisms.marginals import (
     ExactMarginals,
     GaussianMarginals,

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reconbench.datasets import Domain
-from reconbench.mechanisms._api import MechanismError
+from reconbench.mechanisms.base import MechanismError
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]

@@ -25,7 +25,7 @@ import numpy.typing as npt
 
 from reconbench.bounds import ApproxDP, GaussianDP, Relation, gaussian_mu
 from reconbench.datasets import Domain, DomainError, Table
-from reconbench.mechanisms._api import MechanismError
+from reconbench.mechanisms.base import MechanismError
 
 Floats = npt.NDArray[np.float64]
 

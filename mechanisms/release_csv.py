@@ -23,8 +23,8 @@ import numpy.typing as npt
 
 from reconbench.bounds import ApproxDP, GaussianDP, Relation, gaussian_mu
 from reconbench.datasets import Domain, Table
-from reconbench.datasets.files import write_atomic
-from reconbench.mechanisms._api import MechanismError
+from reconbench.datasets.atomic_files import write_atomic
+from reconbench.mechanisms.base import MechanismError
 from reconbench.mechanisms.marginals import (
     MAX_CELLS,
     MarginalsRelease,

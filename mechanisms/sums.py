@@ -20,7 +20,7 @@ import numpy.typing as npt
 from reconbench.bounds import ApproxDP, GaussianDP, Guarantee, LaplaceDP, Relation, gaussian_mu
 from reconbench.bounds.rad import GaussianNoise, LaplaceNoise, Noise
 from reconbench.datasets import Attribute, Domain, DomainError, Table
-from reconbench.mechanisms._api import MechanismError
+from reconbench.mechanisms.base import MechanismError
 
 Floats = npt.NDArray[np.float64]
 

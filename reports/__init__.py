@@ -3,15 +3,15 @@
 if __name__ != "reconbench.reports":
     raise ImportError("import this package as reconbench.reports, not as reports")
 
-from reconbench.reports.board import DICTIONARY, Board
-from reconbench.reports.columns import COLUMNS, ReportError
-from reconbench.reports.curves import curves_svg
-from reconbench.reports.leaderboard import (
+from reconbench.reports.figures.bound_curves import curves_svg
+from reconbench.reports.leaderboard.columns import COLUMNS, ReportError
+from reconbench.reports.leaderboard.files import (
     leaderboard_columns,
     leaderboard_csv,
     leaderboard_html,
     leaderboard_parquet,
 )
+from reconbench.reports.leaderboard.table import DICTIONARY, Board
 
 __all__ = [
     "COLUMNS",

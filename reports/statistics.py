@@ -15,7 +15,7 @@ from statistics import fmean, stdev
 import numpy as np
 import numpy.typing as npt
 
-from reconbench.benchmarks.summary import REFERENCES, Outcomes
+from reconbench.benchmarks.store.summary import REFERENCES, Outcomes
 
 Floats = npt.NDArray[np.float64]
 

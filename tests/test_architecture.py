@@ -21,7 +21,7 @@ MAY_IMPORT = {
     "benchmarks": {"datasets", "mechanisms", "attacks", "bounds"},
     "reports": {"benchmarks"},
 }
-RESULT_SCHEMA = {"results", "summary"}
+RESULT_SCHEMA = {("game", "result"), ("store", "summary")}
 
 
 def our_imports(path: Path) -> set[tuple[str, ...]]:
@@ -46,7 +46,7 @@ def violations(room: str, path: Path) -> list[str]:
             continue
         allowed = parts[0] in MAY_IMPORT[room]
         if room == "reports" and parts[0] == "benchmarks":
-            allowed = len(parts) > 1 and parts[1] in RESULT_SCHEMA
+            allowed = parts[1:3] in RESULT_SCHEMA
         if not allowed:
             wrong.append(f"{path.name} imports reconbench.{'.'.join(parts)}")
     return wrong

@@ -84,8 +84,8 @@ def test_links_of_the_documents_exist() -> None:
 
 
 def test_figures_are_what_the_script_draws(tmp_path: Path) -> None:
-    script = ROOT / "docs" / "figures.py"
-    subprocess.run([sys.executable, str(script), str(tmp_path)], check=True)
+    script = ROOT / "docs" / "generate"
+    subprocess.run([sys.executable, str(script), "bound_figures", str(tmp_path)], check=True)
     drawn = sorted(tmp_path.glob("*.svg"))
     # the results page draws its own figure, and its own test holds that
     expected = {p.name for p in (ROOT / "docs" / "img").glob("*.svg")} - {"results-gap.svg"}

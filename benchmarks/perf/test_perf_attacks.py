@@ -10,9 +10,9 @@ import torch
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from reconbench.attacks import AttackerView
-from reconbench.attacks.descent import SMALLEST_PRIOR, Descent
-from reconbench.attacks.marginal_fit import DTYPE, MarginalFit, marginal_fit
-from reconbench.benchmarks.game import Game, Round
+from reconbench.attacks.rap.descent import SMALLEST_PRIOR, Descent
+from reconbench.attacks.rap.marginal_fit import DTYPE, MarginalFit, marginal_fit
+from reconbench.benchmarks.game.play import Game, Round
 from reconbench.mechanisms import MarginalsRelease
 
 STEPS = 1_000

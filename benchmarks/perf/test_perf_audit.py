@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from reconbench.benchmarks.audit_ldp import CHANNELS, client_of, play
+from reconbench.benchmarks.audits.ldp import CHANNELS, client_of, play
 
 VALUES = 3052
 TRIALS = 10**6

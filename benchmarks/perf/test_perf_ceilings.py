@@ -17,12 +17,12 @@ from scipy.special import ndtr, ndtri
 from threadpoolctl import threadpool_limits
 
 from reconbench.bounds import ApproxDP, GaussianDP, PoissonBinomial, Theorem35, beta
-from reconbench.bounds._conjugate import best_response
-from reconbench.bounds._set_programs import AnyProgram, IntervalProgram, Intervals
-from reconbench.bounds.fdp_recursion import fdp_ceilings
-from reconbench.bounds.prior_exact import PriorExact, prior_exact
-from reconbench.bounds.profile import Profile, profile_ceilings
-from reconbench.bounds.success_sets import _tangents, within
+from reconbench.bounds.ceilings._set_programs import AnyProgram, IntervalProgram, Intervals
+from reconbench.bounds.ceilings.fdp_recursion import fdp_ceilings
+from reconbench.bounds.ceilings.prior_exact import PriorExact, prior_exact
+from reconbench.bounds.ceilings.prior_exact_sets import _tangents, within
+from reconbench.bounds.ceilings.profile import Profile, profile_ceilings
+from reconbench.bounds.guarantees._conjugate import best_response
 
 FloatArray = NDArray[np.float64]
 MU = 0.719117

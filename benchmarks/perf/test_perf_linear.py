@@ -14,8 +14,8 @@ from scipy.sparse import csr_array, eye_array, hstack, kron, vstack
 
 from reconbench.attacks import AttackerView
 from reconbench.attacks.linear import least_deviations
-from reconbench.attacks.marginal_fit import ReleaseParts
-from reconbench.benchmarks.game import Game, Round
+from reconbench.attacks.rap.marginal_fit import ReleaseParts
+from reconbench.benchmarks.game.play import Game, Round
 from reconbench.mechanisms import MarginalsRelease
 
 Fastest = Callable[..., list[float]]

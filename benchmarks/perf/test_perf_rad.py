@@ -22,7 +22,7 @@ from reconbench.bounds.rad import (
     rad_oue,
     rad_ss,
 )
-from reconbench.mechanisms.ldp import Subsets, sample_reports
+from reconbench.mechanisms.local.reports import Subsets, sample_reports
 
 Fastest = Callable[..., list[float]]
 Codes = npt.NDArray[np.int64]

@@ -10,11 +10,11 @@ import torch
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from reconbench.attacks import AttackerView
-from reconbench.attacks.descent import Descent
-from reconbench.attacks.marginal_fit import DTYPE, marginal_fit
-from reconbench.attacks.rap import Rap
-from reconbench.attacks.rap_variants import RapConverged
-from reconbench.benchmarks.game import Game, Round
+from reconbench.attacks.rap.descent import Descent
+from reconbench.attacks.rap.marginal_fit import DTYPE, marginal_fit
+from reconbench.attacks.rap.rap import Rap
+from reconbench.attacks.rap.variants import RapConverged
+from reconbench.benchmarks.game.play import Game, Round
 from reconbench.mechanisms import MarginalsRelease
 
 REPETITIONS = 30

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from reconbench.benchmarks.summary import Summary
+from reconbench.benchmarks.store.summary import Summary
 from reconbench.reports import leaderboard_csv, leaderboard_html
 
 FEW, MANY = 1_000, 10_000

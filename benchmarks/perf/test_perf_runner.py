@@ -19,15 +19,15 @@ from typing import Any
 
 import pytest
 
-from reconbench.benchmarks import pool as pools
-from reconbench.benchmarks.cluster import Cluster
-from reconbench.benchmarks.game import AttackSpec, Game
-from reconbench.benchmarks.groups import Group
-from reconbench.benchmarks.results import Result
-from reconbench.benchmarks.runner import Unit, carry_out, grouped, plan, play_unit, rows_of, run
-from reconbench.benchmarks.store import Entry, Keys, Store
-from reconbench.benchmarks.suite import find_suite
-from reconbench.benchmarks.workers import Limits
+from reconbench.benchmarks.game.play import AttackSpec, Game
+from reconbench.benchmarks.game.result import Result
+from reconbench.benchmarks.run import pool as pools
+from reconbench.benchmarks.run.cluster import Cluster
+from reconbench.benchmarks.run.runner import Unit, carry_out, grouped, plan, play_unit, rows_of, run
+from reconbench.benchmarks.run.worker_process import Limits
+from reconbench.benchmarks.run.worker_tasks import Group
+from reconbench.benchmarks.store.store import Entry, Keys, Store
+from reconbench.benchmarks.suites.suite import find_suite
 from reconbench.cli._reports import RECORD, Reports
 
 STUB = """

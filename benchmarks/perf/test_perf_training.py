@@ -8,9 +8,9 @@ import numpy as np
 import torch
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from reconbench.benchmarks.runner import available_cores
+from reconbench.benchmarks.run.runner import available_cores
 from reconbench.datasets.shipped import acs
-from reconbench.mechanisms.training import Network, Records, Sgd
+from reconbench.mechanisms.training.training import Network, Records, Sgd
 
 MODELS = 2_000
 EPOCHS = 2

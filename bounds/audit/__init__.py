@@ -3,10 +3,16 @@
 Needs numpy and scipy only.
 """
 
-from .ldp_auditor import LdpAuditor
-from .one_run import audit_canaries, audit_membership
-from .proportions import Averaged, Counted, Known, Proportion, chance_of_guesses
-from .rad import (
+from reconbench.bounds.audit.ldp_auditor import LdpAuditor
+from reconbench.bounds.audit.one_run import audit_canaries, audit_membership
+from reconbench.bounds.audit.proportions import (
+    Averaged,
+    Counted,
+    Known,
+    Proportion,
+    chance_of_guesses,
+)
+from reconbench.bounds.audit.rad import (
     AUDITS,
     MeasuredRad,
     RadAudit,
@@ -15,7 +21,7 @@ from .rad import (
     audit_oue,
     audit_ss,
 )
-from .verdict import EpsilonEstimate, Verdict
+from reconbench.bounds.audit.verdict import EpsilonEstimate, Verdict
 
 __all__ = [
     "AUDITS",

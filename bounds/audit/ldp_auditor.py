@@ -10,9 +10,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from .. import _validate
-from .proportions import Counted
-from .verdict import EpsilonEstimate
+from reconbench.bounds import _validate
+from reconbench.bounds.audit.proportions import Counted
+from reconbench.bounds.audit.verdict import EpsilonEstimate
 
 REFERENCE = "Arcolezi and Gambs 2024, LDP-Auditor"
 

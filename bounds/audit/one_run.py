@@ -1,19 +1,19 @@
-"""One-run audits as lower bounds on ε: the tests of `bounds.one_run`, inverted."""
+"""One-run audits as lower bounds on ε: the tests of `bounds.audit.one_run_tests`, inverted."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
 
-from ..guarantees import ApproxDP, PureDP
-from ..one_run import (
+from reconbench.bounds.audit.one_run_tests import (
     Membership,
     OneRunTest,
     Tally,
     UniformCanaries,
     one_run_lower_bound,
 )
-from .verdict import EpsilonEstimate
+from reconbench.bounds.audit.verdict import EpsilonEstimate
+from reconbench.bounds.guarantees.guarantee import ApproxDP, PureDP
 
 
 def _budget(epsilon: float, delta: float) -> ApproxDP | PureDP:

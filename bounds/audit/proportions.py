@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import betaincinv
 
-from .. import _validate
-from .._counts import positive_integer
+from reconbench.bounds import _validate
+from reconbench.bounds._counts import positive_integer
 
 
 class Proportion(Protocol):

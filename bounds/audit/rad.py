@@ -25,13 +25,13 @@ from functools import partial
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 
-from .. import _validate
-from .._validate import FloatArray
-from ..rad import epsilon_any, epsilon_grr, epsilon_oue, epsilon_ss, rad_ss
-from ..rad._inputs import as_prior
-from ..rad.ldp import LARGEST_EPSILON
-from .proportions import Proportion
-from .verdict import EpsilonEstimate
+from reconbench.bounds import _validate
+from reconbench.bounds._validate import FloatArray
+from reconbench.bounds.audit.proportions import Proportion
+from reconbench.bounds.audit.verdict import EpsilonEstimate
+from reconbench.bounds.rad import epsilon_any, epsilon_grr, epsilon_oue, epsilon_ss, rad_ss
+from reconbench.bounds.rad._inputs import as_prior
+from reconbench.bounds.rad.ldp import LARGEST_EPSILON
 
 EXACT = "Guerra-Balboa 2026, Theorem 4.3"
 # Relative, far above that of the sums behind B and far below what 10^9 trials can tell.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from .. import _validate
+from reconbench.bounds import _validate
 
 
 @dataclass(frozen=True)

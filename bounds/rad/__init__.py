@@ -4,7 +4,7 @@ After Guerra-Balboa 2026, "Understanding Disclosure Risk in Differential Privacy
 statements that do not hold corrected. Needs numpy and scipy only.
 """
 
-from .black_box import (
+from reconbench.bounds.rad.black_box import (
     dp_sgd_rad,
     dp_sgd_sigma,
     epsilon_any,
@@ -18,7 +18,7 @@ from .black_box import (
     rad_uniform,
     total_variation_approx,
 )
-from .channel import (
+from reconbench.bounds.rad.channel import (
     FiniteChannel,
     chance_range,
     optimal_attack,
@@ -28,7 +28,7 @@ from .channel import (
     rad_membership,
     success_within,
 )
-from .ldp import (
+from reconbench.bounds.rad.ldp import (
     GRR,
     OUE,
     SubsetSelection,
@@ -40,7 +40,7 @@ from .ldp import (
     rad_oue,
     rad_ss,
 )
-from .location import (
+from reconbench.bounds.rad.location import (
     Enclosure,
     GaussianNoise,
     LaplaceNoise,
@@ -50,7 +50,13 @@ from .location import (
     rad_location,
     rad_uniform_location,
 )
-from .monte_carlo import Continuous, Interval, Likelihoods, rad_nested, rad_sampled
+from reconbench.bounds.rad.monte_carlo import (
+    Continuous,
+    Interval,
+    Likelihoods,
+    rad_nested,
+    rad_sampled,
+)
 
 __all__ = [
     "GRR",

@@ -7,9 +7,9 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .. import _validate
-from .._counts import positive_integer
-from .._validate import FloatArray
+from reconbench.bounds import _validate
+from reconbench.bounds._counts import positive_integer
+from reconbench.bounds._validate import FloatArray
 
 Labels = NDArray[np.int64]
 

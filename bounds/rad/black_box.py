@@ -13,12 +13,12 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import _validate
-from .._counts import positive_integer
-from .._validate import FloatArray
-from ..guarantees import GaussianDP, Guarantee, Relation
-from ..relation import require_replace_one
-from ._inputs import as_advantage, as_prior, collision, spread
+from reconbench.bounds import _validate
+from reconbench.bounds._counts import positive_integer
+from reconbench.bounds._validate import FloatArray
+from reconbench.bounds.guarantees.guarantee import GaussianDP, Guarantee, Relation
+from reconbench.bounds.guarantees.relation import require_replace_one
+from reconbench.bounds.rad._inputs import as_advantage, as_prior, collision, spread
 
 _REFERENCE = "the reconstruction advantage"
 _LARGEST_EPSILON = 700.0

@@ -21,9 +21,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .. import _validate
-from .._validate import FloatArray
-from ._inputs import SUM_TOLERANCE, Labels, as_labels, as_prior
+from reconbench.bounds import _validate
+from reconbench.bounds._validate import FloatArray
+from reconbench.bounds.rad._inputs import SUM_TOLERANCE, Labels, as_labels, as_prior
 
 Guesses = NDArray[np.int64]
 
@@ -248,7 +248,7 @@ def rad_grr_within(
     and ℓ(θ, θ) ≤ η this is (p − q)(1 − Σ_θ π_θ min_{g: success[g, θ]} M(g)): the printed formula
     puts the minimum outside the sum.
     """
-    from .ldp import GRR
+    from reconbench.bounds.rad.ldp import GRR
 
     values = as_prior(prior)
     labels = as_labels(aux, values.size)

@@ -25,10 +25,10 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import _validate
-from .._counts import positive_integer
-from .._validate import FloatArray
-from ._inputs import as_advantage, as_labels, as_prior, spread
+from reconbench.bounds import _validate
+from reconbench.bounds._counts import positive_integer
+from reconbench.bounds._validate import FloatArray
+from reconbench.bounds.rad._inputs import as_advantage, as_labels, as_prior, spread
 
 MAX_LISTED = 1 << 24
 # tanh(ε/2) and the like no longer change beyond this ε.

@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtrit
 
-from .. import _validate
-from .._counts import positive_integer
-from .._validate import FloatArray
-from ._inputs import Labels, as_labels, as_prior
-from .channel import as_success
+from reconbench.bounds import _validate
+from reconbench.bounds._counts import positive_integer
+from reconbench.bounds._validate import FloatArray
+from reconbench.bounds.rad._inputs import Labels, as_labels, as_prior
+from reconbench.bounds.rad.channel import as_success
 
 Values = NDArray[Any]
 

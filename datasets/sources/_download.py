@@ -15,7 +15,7 @@ from typing import IO, Protocol
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 
-from reconbench.datasets.files import write_atomic
+from reconbench.datasets.atomic_files import write_atomic
 
 CHUNK = 1 << 20
 TIMEOUT = 60.0  # seconds without a byte

@@ -16,7 +16,7 @@ from typing import IO
 
 import numpy as np
 
-from reconbench.datasets.codebooks import ACS, ACS_BLANK, ACS_LABELS, ACS_VALUES
+from reconbench.datasets.shipped.codebooks import ACS, ACS_BLANK, ACS_LABELS, ACS_VALUES
 from reconbench.datasets.sources._csv import (
     CsvError,
     MissingColumn,

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from reconbench.datasets.codebooks import FIRE, MISSING
 from reconbench.datasets.domain import Attribute, Domain, DomainError
+from reconbench.datasets.shipped.codebooks import FIRE, MISSING
 from reconbench.datasets.sources._csv import TextColumn, read_columns, reading
 from reconbench.datasets.sources._download import (
     Opener,

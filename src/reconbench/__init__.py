@@ -19,7 +19,7 @@ if TYPE_CHECKING:
         Reconstruction,
         WithinL1,
     )
-    from reconbench.benchmarks.game import AttackSpec, Game, Round, play
+    from reconbench.benchmarks.game.play import AttackSpec, Game, Round, play
     from reconbench.bounds import (
         ApproxDP,
         GaussianDP,
@@ -49,7 +49,7 @@ _HOMES = {
         "Reconstruction",
         "WithinL1",
     ),
-    "reconbench.benchmarks.game": ("AttackSpec", "Game", "Round", "play"),
+    "reconbench.benchmarks.game.play": ("AttackSpec", "Game", "Round", "play"),
     "reconbench.bounds": (
         "ApproxDP",
         "GaussianDP",

@@ -10,7 +10,7 @@ import pytest
 
 from reconbench.attacks import AttackerView, WithinL1
 from reconbench.attacks.averaging import SMALLEST_VARIANCE, Averaging, project, shares
-from reconbench.benchmarks.conformance import check_attack
+from reconbench.benchmarks.plugins.check_attack import check_attack
 from reconbench.datasets import Table
 from reconbench.mechanisms import MarginalsRelease
 

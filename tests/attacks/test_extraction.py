@@ -16,8 +16,8 @@ from reconbench.attacks.extraction import (
     Learnt,
     one_step_likelihood,
 )
-from reconbench.benchmarks.computations import UniformGuess
-from reconbench.benchmarks.game import AttackSpec, Game, Round, play
+from reconbench.benchmarks.computations.risk import UniformGuess
+from reconbench.benchmarks.game.play import AttackSpec, Game, Round, play
 from reconbench.bounds import gaussian_mu
 from reconbench.datasets import Attribute, BayNet, Domain, Table
 from reconbench.datasets.secrets import SECRETS, ZipfSecrets, uniform_digit, zipf_digit

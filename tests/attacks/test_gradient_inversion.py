@@ -23,12 +23,12 @@ from reconbench.attacks.gradient_inversion import (
     sample_mean,
     scaled_estimate,
 )
-from reconbench.benchmarks.game import AttackSpec, Game, Round, play
-from reconbench.benchmarks.results import Result
-from reconbench.benchmarks.runner import run
-from reconbench.benchmarks.store import Store
-from reconbench.benchmarks.suite import read_suite
-from reconbench.benchmarks.summary import summarise
+from reconbench.benchmarks.game.play import AttackSpec, Game, Round, play
+from reconbench.benchmarks.game.result import Result
+from reconbench.benchmarks.run.runner import run
+from reconbench.benchmarks.store.store import Store
+from reconbench.benchmarks.store.summary import summarise
+from reconbench.benchmarks.suites.suite import read_suite
 from reconbench.datasets import BayNet, Table
 from reconbench.datasets.shipped import acs
 from reconbench.mechanisms import GaussianMarginals

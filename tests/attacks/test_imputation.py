@@ -9,7 +9,7 @@ import pytest
 
 from reconbench.attacks import AttackError, AttackerView, WithinL1
 from reconbench.attacks.imputation import Imputation, logistic_regression, one_hot, softmax
-from reconbench.benchmarks.game import Game, Round
+from reconbench.benchmarks.game.play import Game, Round
 from reconbench.datasets import BayNet, Table
 
 MakeView = Callable[..., tuple[AttackerView, Table]]

@@ -10,9 +10,9 @@ import pytest
 
 from reconbench.attacks import AttackerView, WithinL1
 from reconbench.attacks.informed import Informed, informed_posterior
-from reconbench.benchmarks.game import Adversary, AttackSpec, Game, Round, play
-from reconbench.benchmarks.results import Status
-from reconbench.benchmarks.runner import one_thread
+from reconbench.benchmarks.game.play import Adversary, AttackSpec, Game, Round, play
+from reconbench.benchmarks.game.result import Status
+from reconbench.benchmarks.run.runner import one_thread
 from reconbench.datasets import Table
 from reconbench.mechanisms import MarginalsRelease
 from reconbench.mechanisms.marginals import marginal_counts

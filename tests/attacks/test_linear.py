@@ -12,9 +12,9 @@ from scipy.sparse import coo_array
 from reconbench.attacks import AttackError, AttackerView, WithinL1
 from reconbench.attacks import linear as module
 from reconbench.attacks.linear import TIE, Linear, least_deviations
-from reconbench.benchmarks.conformance import check_attack
-from reconbench.benchmarks.game import AttackSpec, Game, Round, play
-from reconbench.benchmarks.results import Status
+from reconbench.benchmarks.game.play import AttackSpec, Game, Round, play
+from reconbench.benchmarks.game.result import Status
+from reconbench.benchmarks.plugins.check_attack import check_attack
 from reconbench.datasets import Table
 from reconbench.mechanisms import MarginalsRelease
 

@@ -34,7 +34,13 @@ from reconbench.bounds.rad import (
 from reconbench.datasets import BayNet, Domain, Table
 from reconbench.mechanisms import GaussianMarginals, Mechanism
 from reconbench.mechanisms.channels import ChannelRelease, sample_outputs
-from reconbench.mechanisms.ldp import GRRReports, LocalReports, OneValue, OUEReports, SSReports
+from reconbench.mechanisms.local.reports import (
+    GRRReports,
+    LocalReports,
+    OneValue,
+    OUEReports,
+    SSReports,
+)
 from reconbench.mechanisms.sums import LaplaceSum, TruncatedLaplaceSum
 
 CHANNELS = (GRR, OUE, SubsetSelection)

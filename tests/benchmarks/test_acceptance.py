@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from reconbench.benchmarks.game import AttackSpec, Game, Round, play
-from reconbench.benchmarks.results import Result
-from reconbench.benchmarks.runner import one_thread
+from reconbench.benchmarks.game.play import AttackSpec, Game, Round, play
+from reconbench.benchmarks.game.result import Result
+from reconbench.benchmarks.run.runner import one_thread
 from reconbench.bounds import ApproxDP, theorem_3_5
 
 COLUMNS = (

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from reconbench.benchmarks.game import AttackSpec, Game
-from reconbench.benchmarks.runner import Unit, play_unit
-from reconbench.benchmarks.store import Store, row_key
+from reconbench.benchmarks.game.play import AttackSpec, Game
+from reconbench.benchmarks.run.runner import Unit, play_unit
+from reconbench.benchmarks.store.store import Store, row_key
 from reconbench.cli._show import _widths
 
 Run = Callable[..., Any]

@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-from reconbench.benchmarks.game import AttackSpec, Game
-from reconbench.benchmarks.results import Result, Status
-from reconbench.benchmarks.runner import Unit, play_unit
-from reconbench.benchmarks.store import FILE_NAME, Key, Store, row_key
-from reconbench.benchmarks.summary import summarise
+from reconbench.benchmarks.game.play import AttackSpec, Game
+from reconbench.benchmarks.game.result import Result, Status
+from reconbench.benchmarks.run.runner import Unit, play_unit
+from reconbench.benchmarks.store.store import FILE_NAME, Key, Store, row_key
+from reconbench.benchmarks.store.summary import summarise
 from reconbench.cli import _show
 
 Run = Callable[..., Any]

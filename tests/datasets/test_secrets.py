@@ -73,7 +73,7 @@ def test_the_papers_priors() -> None:
 
 
 def test_the_suite_of_figure_2_has_these_priors() -> None:
-    from reconbench.benchmarks.suite import find_suite
+    from reconbench.benchmarks.suites.suite import find_suite
 
     between = {*(10.0**-digits for digits in range(1, 9)), 0.2, 0.5}
     baselines = {point.baseline for point in find_suite("swanberg-fig2").points()} - between

@@ -13,7 +13,7 @@ import torch
 from scipy.stats import binomtest, chi2, ks_2samp, kstest
 
 from reconbench.bounds import Relation, gaussian_mu
-from reconbench.bounds.composed import GaussianRelease, composed
+from reconbench.bounds.guarantees.composed import GaussianRelease, composed
 from reconbench.datasets import BayNet, DomainError
 from reconbench.datasets.secrets import names, uniform_digit, zipf_digit
 from reconbench.mechanisms import Mechanism, MechanismError

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reconbench.benchmarks.summary import Outcomes, Summary
+from reconbench.benchmarks.store.summary import Outcomes, Summary
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

@@ -18,18 +18,18 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from reconbench.benchmarks.assess import assess
-from reconbench.benchmarks.assess_document import Provenance, document
-from reconbench.benchmarks.assessment import Question
-from reconbench.benchmarks.game import AttackSpec, Game, Round, play
-from reconbench.benchmarks.results import Status
-from reconbench.benchmarks.summary import Summary
+from reconbench.benchmarks.assess.assessment import Question
+from reconbench.benchmarks.assess.document import Provenance, document
+from reconbench.benchmarks.assess.measure import assess
+from reconbench.benchmarks.game.play import AttackSpec, Game, Round, play
+from reconbench.benchmarks.game.result import Status
+from reconbench.benchmarks.store.summary import Summary
 from reconbench.cli import app
 from reconbench.datasets import Attribute, BayNet, Domain, Table, save_prior
 from reconbench.reports import Board, leaderboard_html
-from reconbench.reports.assess import assess_html
-from reconbench.reports.compare import compare
-from reconbench.reports.compare_pages import compare_html
+from reconbench.reports.assess.page import assess_html
+from reconbench.reports.compare.compare import compare
+from reconbench.reports.compare.pages import compare_html
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

@@ -11,15 +11,24 @@ from pathlib import Path
 
 import pytest
 
-from reconbench.benchmarks.summary import Outcomes, outcomes_csv
+from generate.results_page import FIGURE, Results, main, page
+from reconbench.benchmarks.store.summary import Outcomes, outcomes_csv
 from reconbench.reports import ReportError
-from reconbench.reports.results_page import FIGURE, Results, main, page
-from reconbench.reports.wording import listed, name, number, of, p_is, p_value, percent, signed
+from reconbench.reports.text.number_format import (
+    listed,
+    name,
+    number,
+    of,
+    p_is,
+    p_value,
+    percent,
+    signed,
+)
 
 Make = Callable[..., Outcomes]
 DOCS = Path(__file__).parents[2] / "docs"
 SVG = "{http://www.w3.org/2000/svg}"
-RUN = "run the suites, then python -m reconbench.benchmarks.gap and reconbench.reports.results_page"
+RUN = "run the suites, then python docs/generate results_data and results_page"
 
 
 def cell(make: Make, **more: object) -> list[Outcomes]:

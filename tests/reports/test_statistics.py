@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from reconbench.benchmarks.summary import Outcomes
+from reconbench.benchmarks.store.summary import Outcomes
 from reconbench.reports.statistics import (
     Cell,
     block_error,

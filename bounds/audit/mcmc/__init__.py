@@ -3,11 +3,11 @@
 The sampler needs numba besides numpy and scipy.
 """
 
-from .compare import best_lower_bound, clopper_pearson, joint_beta
-from .counts import Counts, CountsError, read_counts
-from .estimate import Estimate, Run, Summary
-from .grid import ErrorPosterior, GridPosterior, grid_posterior
-from .model import (
+from reconbench.bounds.audit.mcmc.compare import best_lower_bound, clopper_pearson, joint_beta
+from reconbench.bounds.audit.mcmc.counts import Counts, CountsError, read_counts
+from reconbench.bounds.audit.mcmc.estimate import Estimate, Run, Summary
+from reconbench.bounds.audit.mcmc.grid import ErrorPosterior, GridPosterior, grid_posterior
+from reconbench.bounds.audit.mcmc.model import (
     BetaStrength,
     CorrelatedNormal,
     FixedStrength,
@@ -22,8 +22,8 @@ from .model import (
     region_area,
     strip_area,
 )
-from .sampler import Settings, estimate, estimate_run
-from .sensitivity import estimate_at, other_priors, prior_sensitivity
+from reconbench.bounds.audit.mcmc.sampler import Settings, estimate, estimate_run
+from reconbench.bounds.audit.mcmc.sensitivity import estimate_at, other_priors, prior_sensitivity
 
 __all__ = [
     "BetaStrength",

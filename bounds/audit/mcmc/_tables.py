@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainccinv, betaincinv, ndtr, xlog1py, xlogy
 
-from ._kernels import CELLS
-from .counts import Counts
+from reconbench.bounds.audit.mcmc._kernels import CELLS
+from reconbench.bounds.audit.mcmc.counts import Counts
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

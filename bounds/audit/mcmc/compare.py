@@ -12,12 +12,12 @@ import math
 import numpy as np
 from scipy.optimize import brentq
 
-from ... import _validate
-from ..proportions import Counted
-from ..verdict import EpsilonEstimate
-from .counts import Counts
-from .grid import ErrorPosterior
-from .model import epsilon_level
+from reconbench.bounds import _validate
+from reconbench.bounds.audit.mcmc.counts import Counts
+from reconbench.bounds.audit.mcmc.grid import ErrorPosterior
+from reconbench.bounds.audit.mcmc.model import epsilon_level
+from reconbench.bounds.audit.proportions import Counted
+from reconbench.bounds.audit.verdict import EpsilonEstimate
 
 JEFFREYS = 0.5
 _STRONGEST = "independent challenges; the upper end: no attack is stronger (s = 1)"

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from .compare import best_lower_bound, joint_beta
-from .estimate import Estimate
-from .model import FixedStrength, epsilon_level, hypotheses
+from reconbench.bounds.audit.mcmc.compare import best_lower_bound, joint_beta
+from reconbench.bounds.audit.mcmc.estimate import Estimate
+from reconbench.bounds.audit.mcmc.model import FixedStrength, epsilon_level, hypotheses
 
 _BINS = 40
 _TRACE_POINTS = 300

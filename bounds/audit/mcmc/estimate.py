@@ -10,11 +10,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ... import _validate
-from ...relation import Relation
-from .counts import COLUMNS, Counts
-from .diagnostics import autocorrelation, bulk_size, by_arviz, rank_rhat, tail_size
-from .model import CorrelatedNormal, FixedStrength, Likelihood, Prior
+from reconbench.bounds import _validate
+from reconbench.bounds.audit.mcmc.counts import COLUMNS, Counts
+from reconbench.bounds.audit.mcmc.diagnostics import (
+    autocorrelation,
+    bulk_size,
+    by_arviz,
+    rank_rhat,
+    tail_size,
+)
+from reconbench.bounds.audit.mcmc.model import CorrelatedNormal, FixedStrength, Likelihood, Prior
+from reconbench.bounds.guarantees.relation import Relation
 
 Floats = NDArray[np.float64]
 

@@ -19,9 +19,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainc, betainccinv, betaincinv, betaln, expit, xlog1py, xlogy
 
-from ... import _validate
-from .counts import Counts
-from .model import BetaStrength, FixedStrength, Prior, epsilon_level, strip_area
+from reconbench.bounds import _validate
+from reconbench.bounds.audit.mcmc.counts import Counts
+from reconbench.bounds.audit.mcmc.model import (
+    BetaStrength,
+    FixedStrength,
+    Prior,
+    epsilon_level,
+    strip_area,
+)
 
 Floats = NDArray[np.float64]
 

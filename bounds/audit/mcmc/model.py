@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import betaln, expit, xlog1py, xlogy
 
-from ... import _validate
-from ...relation import Relation
+from reconbench.bounds import _validate
+from reconbench.bounds.guarantees.relation import Relation
 
 Floats = NDArray[np.float64]
 

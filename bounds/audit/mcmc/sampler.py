@@ -17,14 +17,13 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._counts import positive_integer
-from ...relation import Relation
-from . import _kernels
-from ._kernels import LARGEST
-from ._tables import BetaTables, arc_edges, arc_width
-from .counts import Counts
-from .estimate import Estimate, Run
-from .model import (
+from reconbench.bounds._counts import positive_integer
+from reconbench.bounds.audit.mcmc import _kernels
+from reconbench.bounds.audit.mcmc._kernels import LARGEST
+from reconbench.bounds.audit.mcmc._tables import BetaTables, arc_edges, arc_width
+from reconbench.bounds.audit.mcmc.counts import Counts
+from reconbench.bounds.audit.mcmc.estimate import Estimate, Run
+from reconbench.bounds.audit.mcmc.model import (
     BetaStrength,
     CorrelatedNormal,
     FixedStrength,
@@ -37,6 +36,7 @@ from .model import (
     known_delta,
     strength_level,
 )
+from reconbench.bounds.guarantees.relation import Relation
 
 Floats = NDArray[np.float64]
 Words = NDArray[np.uint64]

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from .estimate import Estimate, Run
-from .model import BetaStrength, FixedStrength, Prior, known_delta
-from .sampler import Settings, estimate_run
+from reconbench.bounds.audit.mcmc.estimate import Estimate, Run
+from reconbench.bounds.audit.mcmc.model import BetaStrength, FixedStrength, Prior, known_delta
+from reconbench.bounds.audit.mcmc.sampler import Settings, estimate_run
 
 
 def other_priors(prior: Prior) -> tuple[Prior, ...]:

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 from reconbench.cli._show import Lines
 
 if TYPE_CHECKING:
-    from reconbench.benchmarks.results import Result
-    from reconbench.benchmarks.store import Held, Key
-    from reconbench.reports.board import Board
+    from reconbench.benchmarks.game.result import Result
+    from reconbench.benchmarks.store.store import Held, Key
+    from reconbench.reports.leaderboard.table import Board
 
 CSV = "leaderboard.csv"
 HTML = "leaderboard.html"
@@ -78,12 +78,12 @@ class Reports:
             return None
 
     def _write(self, source: str, rows: Sequence[Result]) -> list[Lines]:
-        from reconbench.benchmarks.store import StoreWriteError
-        from reconbench.benchmarks.summary import summarise
+        from reconbench.benchmarks.store.store import StoreWriteError
+        from reconbench.benchmarks.store.summary import summarise
         from reconbench.cli import _show
-        from reconbench.datasets.files import write_atomic
-        from reconbench.reports.board import Board
-        from reconbench.reports.page import page
+        from reconbench.datasets.atomic_files import write_atomic
+        from reconbench.reports.leaderboard.page import page
+        from reconbench.reports.leaderboard.table import Board
 
         summaries = summarise(rows)
         shown = _show.suite(summaries)
@@ -112,7 +112,7 @@ class Reports:
 
 def _parquet(board: Board) -> dict[str, bytes]:
     """The leaderboard as Parquet, where the extra `parquet` is installed."""
-    from reconbench.reports.leaderboard import parquet_of
+    from reconbench.reports.leaderboard.files import parquet_of
 
     return {PARQUET: parquet_of(board)} if find_spec("pyarrow") else {}
 

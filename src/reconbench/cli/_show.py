@@ -35,8 +35,8 @@ UNBOUNDED = 1_000
 MOST_VALUES = 5
 
 if TYPE_CHECKING:
-    from reconbench.benchmarks.results import Result
-    from reconbench.benchmarks.summary import Summary
+    from reconbench.benchmarks.game.result import Result
+    from reconbench.benchmarks.store.summary import Summary
 
 
 def plain(text: object) -> str:
@@ -145,7 +145,7 @@ def most_on_average(ceilings: Ceilings) -> float:
 
 def tightest(ceilings: Ceilings) -> list[float]:
     """The smallest proved ceiling of a single run, at each confidence in turn."""
-    from reconbench.benchmarks.results import PROVED_CEILINGS
+    from reconbench.benchmarks.game.result import PROVED_CEILINGS
 
     proved = [each for name, each in ceilings.items() if name in PROVED_CEILINGS]
     return [min(each[level] for each in proved) for level in (proved[0] if proved else ())]

@@ -14,7 +14,7 @@ import typer
 from reconbench.cli import _show
 
 if TYPE_CHECKING:
-    from reconbench.benchmarks.assessment import Assessment, Question
+    from reconbench.benchmarks.assess.assessment import Assessment, Question
     from reconbench.datasets import Domain, Table
     from reconbench.mechanisms import MarginalsRelease
     from reconbench.mechanisms.release_csv import PublishedMarginals, ReleaseFile
@@ -106,16 +106,16 @@ def assess(
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the JSON document, too.")] = False,
 ) -> None:
-    from reconbench.benchmarks.assess import assess
-    from reconbench.benchmarks.assess_document import Provenance, document
-    from reconbench.benchmarks.assessment import (
+    from reconbench.benchmarks.assess.assessment import (
         OPTIMAL,
         PRIOR,
         Question,
         check_question,
         check_table,
     )
-    from reconbench.benchmarks.max_epsilon import Measure
+    from reconbench.benchmarks.assess.document import Provenance, document
+    from reconbench.benchmarks.assess.max_epsilon import Measure
+    from reconbench.benchmarks.assess.measure import assess
 
     if measure not in list(Measure):
         raise ValueError(f"--measure must be {' or '.join(Measure)}, got {measure!r}")
@@ -200,7 +200,7 @@ def _published(
 
 def _read(source: Path, domain: Path | None, prior: Path | None) -> Table:
     from reconbench.benchmarks import plugins
-    from reconbench.datasets import byo
+    from reconbench.datasets import own_table
 
     if domain is None and prior is None:
         raise ValueError(
@@ -210,8 +210,8 @@ def _read(source: Path, domain: Path | None, prior: Path | None) -> Table:
     if prior is not None and prior.suffix != ".bif":
         raise ValueError(f"--prior must be a .bif file, got {str(prior)!r}")
     if domain is None:
-        return byo.read_table(source, plugins.prior(str(prior)).domain)
-    return byo.read_table(source, byo.read_domain(domain))
+        return own_table.read_table(source, plugins.prior(str(prior)).domain)
+    return own_table.read_table(source, own_table.read_domain(domain))
 
 
 def _open(release: Path, domain: Domain) -> ReleaseFile:
@@ -228,7 +228,7 @@ class _Seen:
     mechanism: PublishedMarginals
 
     def attacked(self, question: Question, truth: Table) -> Assessment:
-        from reconbench.benchmarks.assess import assess_release
+        from reconbench.benchmarks.assess.measure import assess_release
 
         return assess_release(question, truth, self.release, self.mechanism)
 
@@ -254,7 +254,7 @@ def _seen(
 
 def _fit(records: Table, path: Path, title: str, *, quiet: bool) -> None:
     from reconbench.datasets import save_prior
-    from reconbench.datasets.fit import GreedyMutualInformation, fit
+    from reconbench.datasets.network.fit import GreedyMutualInformation, fit
 
     if not quiet:
         typer.echo("fitting a prior to the table", err=True)
@@ -264,8 +264,8 @@ def _fit(records: Table, path: Path, title: str, *, quiet: bool) -> None:
 
 
 def _write(shown: dict[str, Any], out: Path, *, as_json: bool) -> None:
-    from reconbench.datasets.files import write_atomic
-    from reconbench.reports.assess import assess_html, assess_markdown, headlines
+    from reconbench.datasets.atomic_files import write_atomic
+    from reconbench.reports.assess.page import assess_html, assess_markdown, headlines
 
     text = json.dumps(shown, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
     written = {"report.json": text, "report.md": assess_markdown(shown)}

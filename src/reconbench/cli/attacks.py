@@ -14,7 +14,7 @@ import typer
 
 from reconbench.cli import _show
 
-TEMPLATES = files("reconbench.benchmarks") / "templates"
+TEMPLATES = files("reconbench.benchmarks") / "plugins" / "templates"
 
 CHECK_HELP = """Check that an attack keeps the contract, by playing it.
 
@@ -50,12 +50,13 @@ def check_attack(
     ] = 60.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
 ) -> None:
-    from reconbench.benchmarks import conformance, plugins
-    from reconbench.benchmarks.workers import Limits
+    from reconbench.benchmarks import plugins
+    from reconbench.benchmarks.plugins import check_attack
+    from reconbench.benchmarks.run.worker_process import Limits
 
     limits = Limits.of(timeout, memory_limit=0)
     attacked = plugins.absolute(mechanism)
-    found = conformance.check_attack(plugins.absolute(attack), mechanism=attacked, limits=limits)
+    found = check_attack.check_attack(plugins.absolute(attack), mechanism=attacked, limits=limits)
     if as_json:
         typer.echo(json.dumps([asdict(check) for check in found], ensure_ascii=False))
     else:
@@ -70,7 +71,7 @@ def new_attack(
     name: Annotated[str, typer.Argument(help="Lower case, words joined by hyphens.")],
     folder: Annotated[Path, typer.Option(help="Where to write.")] = Path(),
 ) -> None:
-    from reconbench.datasets.files import write_atomic
+    from reconbench.datasets.atomic_files import write_atomic
 
     if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name):
         raise ValueError(f"an attack's name is lower-case words joined by hyphens, got {name!r}")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from reconbench.benchmarks.audit_ldp import Client
+    from reconbench.benchmarks.audits.ldp import Client
     from reconbench.bounds.audit import Counted, EpsilonEstimate, MeasuredRad, RadAudit
 
     Floats = npt.NDArray[np.float64]
@@ -106,18 +106,18 @@ def ldp(
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
     as_json: Json = False,
 ) -> None:
-    from reconbench.benchmarks import audit_ldp
-    from reconbench.benchmarks.seeds import stream
+    from reconbench.benchmarks.audits import ldp
+    from reconbench.benchmarks.game.random_streams import stream
 
     count = _whole("--trials", trials)
     _checked(epsilon, delta, confidence)
     weights = _prior(prior, domain_size)
     runner = _client(mechanism, epsilon, client_epsilon, client, weights.size)
     rng = stream("audit ldp", {"seed": seed})
-    total = len(audit_ldp.batches(count, audit_ldp.READERS[mechanism].cells(weights.size)))
+    total = len(ldp.batches(count, ldp.READERS[mechanism].cells(weights.size)))
     with _show.progress("audit", total, quiet=quiet or as_json) as advance:
-        outcome = audit_ldp.play(runner, mechanism, weights, count, rng, advance)
-    found = audit_ldp.estimates(outcome, mechanism, weights, delta, confidence)
+        outcome = ldp.play(runner, mechanism, weights, count, rng, advance)
+    found = ldp.estimates(outcome, mechanism, weights, delta, confidence)
     facts = {
         "mechanism": mechanism,
         "client": client or "shipped",
@@ -344,12 +344,12 @@ def _exact(mechanism: str, weights: Floats, subset: int) -> RadAudit:
 def _client(
     mechanism: str, epsilon: float, other: float | None, spec: str | None, m: int
 ) -> Client:
-    from reconbench.benchmarks import audit_ldp
+    from reconbench.benchmarks.audits import ldp
 
     if other is not None and spec is not None:
         raise ValueError("give --client-epsilon or --client, not both")
-    audit_ldp.reader_of(mechanism)
+    ldp.reader_of(mechanism)
     if spec is not None:
-        return audit_ldp.load_client(spec)
+        return ldp.load_client(spec)
     used = epsilon if other is None else other
-    return audit_ldp.client_of(audit_ldp.CHANNELS[mechanism](used, m))
+    return ldp.client_of(ldp.CHANNELS[mechanism](used, m))

@@ -138,7 +138,7 @@ def _numbers(option: str, text: str) -> list[float]:
 
 def prepare(out: Path) -> None:
     """What would keep the report from being written is said before the chains run."""
-    from reconbench.reports.audit_mcmc import converter
+    from reconbench.reports.audit.mcmc import converter
 
     converter()
     try:
@@ -148,8 +148,8 @@ def prepare(out: Path) -> None:
 
 
 def write_report(out: Path, told: dict[str, Any], drawn: dict[str, Any]) -> None:
-    from reconbench.datasets.files import write_atomic
-    from reconbench.reports.audit_mcmc import audit_mcmc_html, audit_mcmc_markdown
+    from reconbench.datasets.atomic_files import write_atomic
+    from reconbench.reports.audit.mcmc import audit_mcmc_html, audit_mcmc_markdown
 
     write_atomic(out / HTML, audit_mcmc_html(told, drawn))
     write_atomic(out / MARKDOWN, audit_mcmc_markdown(told))
@@ -157,7 +157,7 @@ def write_report(out: Path, told: dict[str, Any], drawn: dict[str, Any]) -> None
 
 
 def show(told: dict[str, Any]) -> None:
-    from reconbench.reports.audit_mcmc import sentences
+    from reconbench.reports.audit.mcmc import sentences
 
     names = [name for name in ("epsilon", "strength", "tau", "rho") if name in told]
     shown = {"median": ".3f", "lower": ".3f", "upper": ".3f", "r_hat": ".3f", "ess_bulk": ".0f"}

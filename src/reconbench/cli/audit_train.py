@@ -16,9 +16,9 @@ from reconbench.cli import audit_mcmc
 
 if TYPE_CHECKING:
     from reconbench.attacks.membership import Counts
-    from reconbench.benchmarks.audit_train import Population
+    from reconbench.benchmarks.audits.train import Population
     from reconbench.bounds import Guarantee, Relation
-    from reconbench.mechanisms.training import Training
+    from reconbench.mechanisms.training.training import Training
 
 HELP = """How private are models that a training algorithm publishes? Train, attack, estimate.
 
@@ -80,8 +80,8 @@ def train(
 ) -> None:
     import numpy as np
 
-    from reconbench.benchmarks.audit_train import TrainingAudit, check_level, collect, counts_at
-    from reconbench.benchmarks.runner import available_cores
+    from reconbench.benchmarks.audits.train import TrainingAudit, check_level, collect, counts_at
+    from reconbench.benchmarks.run.runner import available_cores
     from reconbench.bounds import Relation
     from reconbench.bounds.audit.mcmc import Settings, estimate, known_delta, prior_sensitivity
     from reconbench.bounds.audit.mcmc.document import document, figures
@@ -138,9 +138,9 @@ def train(
 
 
 def _population(dataset: str, label: str, images: Path | None, classes: Path | None) -> Population:
-    from reconbench.benchmarks.audit_train import FromPrior, FromRecords
-    from reconbench.datasets.idx import read_images
-    from reconbench.mechanisms.training import Records
+    from reconbench.benchmarks.audits.train import FromPrior, FromRecords
+    from reconbench.datasets.sources.idx import read_images
+    from reconbench.mechanisms.training.training import Records
 
     if (images is None) != (classes is None):
         raise ValueError("--images and --classes go together; give both or neither")
@@ -151,11 +151,11 @@ def _population(dataset: str, label: str, images: Path | None, classes: Path | N
 
 
 def _training(algorithm: str, sigma: float, size: int, epochs: int, hidden: int) -> Training:
-    from reconbench.benchmarks import audit_train
-    from reconbench.mechanisms.training import DpSgd, Network
+    from reconbench.benchmarks.audits import train
+    from reconbench.mechanisms.training.training import DpSgd, Network
 
     if algorithm != DP_SGD:
-        return audit_train.algorithm(algorithm, sigma, epochs=epochs, hidden=hidden)
+        return train.algorithm(algorithm, sigma, epochs=epochs, hidden=hidden)
     batch = min(100, size)
     steps = max(epochs * size // batch, 1)
     return DpSgd(size, sigma, Network(hidden), steps=steps, batch=batch)
@@ -192,7 +192,7 @@ def _curves(errors: Sequence[Counts]) -> list[dict[str, float]]:
 
 
 def _write(path: Path, header: Sequence[str], lines: Sequence[Sequence[float]]) -> None:
-    from reconbench.datasets.files import write_atomic
+    from reconbench.datasets.atomic_files import write_atomic
 
     text = io.StringIO(newline="")
     rows = csv.writer(text, lineterminator="\n")

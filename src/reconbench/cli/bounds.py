@@ -202,7 +202,7 @@ def compare_bounds(
     import numpy as np
 
     from reconbench import bounds
-    from reconbench.datasets.files import write_atomic
+    from reconbench.datasets.atomic_files import write_atomic
     from reconbench.reports import curves_svg
 
     guarantee = _guarantee(epsilon, delta, mu, gaussian=gaussian)

@@ -45,33 +45,33 @@ def compare(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
 ) -> None:
-    from reconbench.benchmarks.transfer import read
-    from reconbench.datasets.files import write_atomic
-    from reconbench.reports import compare_pages
-    from reconbench.reports.compare import compare as compared
+    from reconbench.benchmarks.store.export_import import read
+    from reconbench.datasets.atomic_files import write_atomic
+    from reconbench.reports.compare import pages
+    from reconbench.reports.compare.compare import compare as compared
 
-    kinds = {".html": compare_pages.compare_html, ".md": compare_pages.compare_markdown}
+    kinds = {".html": pages.compare_html, ".md": pages.compare_markdown}
     if out is not None and out.suffix.lower() not in (*kinds, ".csv"):
         raise ValueError(f"--out must end with .html, .md or .csv, got {str(out)!r}")
     old, new = ([entry.row for entry in read(each)] for each in (before, after))
     found = compared(old, new, level)
     if out is not None and out.suffix.lower() == ".csv":
-        write_atomic(out, compare_pages.compare_csv(found))
+        write_atomic(out, pages.compare_csv(found))
     elif out is not None:
         write_atomic(out, kinds[out.suffix.lower()](found, str(before), str(after)))
     if as_json:
         typer.echo(json.dumps(found.to_json(), ensure_ascii=False, indent=1, allow_nan=False))
     else:
-        same = compare_pages.shared(found)
+        same = pages.shared(found)
         rows = [
-            compare_pages.line(each, shared=same)
+            pages.line(each, shared=same)
             for changes in (found.overall, found.cells)
-            for each in compare_pages.ordered(changes)
+            for each in pages.ordered(changes)
         ]
-        _show.table(f"{before} → {after}", compare_pages.HEADER, rows[:MOST_LINES])
+        _show.table(f"{before} → {after}", pages.HEADER, rows[:MOST_LINES])
         if len(rows) > MOST_LINES:
             typer.echo(f"... and {len(rows) - MOST_LINES} more lines: all with --out or --json")
-        for text in compare_pages.summary(found):
+        for text in pages.summary(found):
             typer.echo(text)
         for shift in found.appeared:
             typer.echo(f"failed after: {shift.row}: {shift.error}", err=True)

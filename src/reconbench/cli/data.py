@@ -12,7 +12,7 @@ import typer
 from reconbench.cli import _show
 
 if TYPE_CHECKING:
-    from reconbench.datasets.fit import StructureSearch
+    from reconbench.datasets.network.fit import StructureSearch
 
 app = typer.Typer(
     help="Look at priors, fit one to your own table, fetch the public sources.",
@@ -126,12 +126,12 @@ def fit(
       reconbench data fit table.csv --domain domain.json -o prior.bif
       reconbench game --dataset prior.bif --targets income --epsilon 1
     """
-    from reconbench.datasets import byo, save_prior
-    from reconbench.datasets import fit as fitting
-    from reconbench.datasets.bif import codebook_path
+    from reconbench.datasets import own_table, save_prior
+    from reconbench.datasets.network import fit as fitting
+    from reconbench.datasets.network.bif import codebook_path
 
     if suggest_domain is not None:
-        byo.write_json_atomic(suggest_domain, byo.suggest_domain(table))
+        own_table.write_json_atomic(suggest_domain, own_table.suggest_domain(table))
         typer.echo(f"{suggest_domain}: a draft; read its notes, edit it, then fit with --domain")
         return
     if domain is None or out is None:
@@ -140,7 +140,7 @@ def fit(
             "--suggest-domain FILE drafts a domain file to edit"
         )
     codebook_path(out)
-    records = byo.read_table(table, byo.read_domain(domain))
+    records = own_table.read_table(table, own_table.read_domain(domain))
     searches: dict[str, StructureSearch] = {
         Structure.GREEDY: fitting.GreedyMutualInformation(max_parents, smoothing=smoothing),
         Structure.HILL_CLIMB: fitting.HillClimbBIC(max_parents),
@@ -207,7 +207,7 @@ def fetch(
       reconbench data fetch fire --file Fire_Calls.csv -o fire.csv
       reconbench data fit acs-ca.csv --domain acs-ca.domain.json -o acs-ca.bif
     """
-    from reconbench.datasets.byo import write_json_atomic
+    from reconbench.datasets.own_table import write_json_atomic
     from reconbench.datasets.sources import load_acs, load_fire
 
     progress = _show.downloaded()
@@ -223,7 +223,7 @@ def fetch(
 
 
 def _write_csv(text: str, out: Path | None) -> None:
-    from reconbench.datasets.files import write_atomic
+    from reconbench.datasets.atomic_files import write_atomic
 
     if out is None:
         typer.echo(text, nl=False)
@@ -233,7 +233,7 @@ def _write_csv(text: str, out: Path | None) -> None:
 
 def _card(prior: str) -> dict[str, Any]:
     from reconbench.datasets import shipped
-    from reconbench.datasets.bif import load_codebook
+    from reconbench.datasets.network.bif import load_codebook
 
     if prior.endswith(".bif"):
         found: dict[str, Any] = load_codebook(Path(prior)).get("card", {})

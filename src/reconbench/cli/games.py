@@ -14,9 +14,9 @@ import typer
 from reconbench.cli import _show
 
 if TYPE_CHECKING:
-    from reconbench.benchmarks.pool import Players
-    from reconbench.benchmarks.results import Result
-    from reconbench.benchmarks.workers import Limits
+    from reconbench.benchmarks.game.result import Result
+    from reconbench.benchmarks.run.pool import Players
+    from reconbench.benchmarks.run.worker_process import Limits
 
 LIST_HELP = """List what is available: attacks, mechanisms, datasets, bounds or suites.
 
@@ -106,7 +106,7 @@ def _listing(what: Listing) -> dict[str, str]:
 
         return {name: f"{info.reference}: {info.summary}" for name, info in BOUNDS.items()}
     if what is Listing.SUITES:
-        from reconbench.benchmarks.suite import shipped
+        from reconbench.benchmarks.suites.suite import shipped
 
         return {name: suite.description for name, suite in shipped().items()}
     from reconbench.benchmarks import plugins
@@ -160,13 +160,13 @@ def game(
     ] = False,
 ) -> None:
     from reconbench.benchmarks import plugins
-    from reconbench.benchmarks.bounding import with_corollary
-    from reconbench.benchmarks.game import Adversary, AttackSpec, Game, check
-    from reconbench.benchmarks.options import written
-    from reconbench.benchmarks.pool import Pool
-    from reconbench.benchmarks.results import Status
-    from reconbench.benchmarks.runner import Unit, play_units
-    from reconbench.benchmarks.workers import Limits
+    from reconbench.benchmarks.game.play import Adversary, AttackSpec, Game, check
+    from reconbench.benchmarks.game.result import Status
+    from reconbench.benchmarks.game.row_ceilings import with_corollary
+    from reconbench.benchmarks.plugins.options import written
+    from reconbench.benchmarks.run.pool import Pool
+    from reconbench.benchmarks.run.runner import Unit, play_units
+    from reconbench.benchmarks.run.worker_process import Limits
 
     limits = Limits.of(timeout, memory_limit)
     options = _options(option or [], "--option")
@@ -250,12 +250,12 @@ def run(
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="End with one JSON object.")] = False,
 ) -> None:
-    from reconbench.benchmarks.game import versions
-    from reconbench.benchmarks.results import Status
-    from reconbench.benchmarks.runner import Replay, available_cores, plan, rows_of, work_off
-    from reconbench.benchmarks.store import Store
-    from reconbench.benchmarks.suite import find_suite
-    from reconbench.benchmarks.workers import Limits
+    from reconbench.benchmarks.game.play import versions
+    from reconbench.benchmarks.game.result import Status
+    from reconbench.benchmarks.run.runner import Replay, available_cores, plan, rows_of, work_off
+    from reconbench.benchmarks.run.worker_process import Limits
+    from reconbench.benchmarks.store.store import Store
+    from reconbench.benchmarks.suites.suite import find_suite
     from reconbench.cli._reports import Reports
 
     if only_missing + retry_failed + force > 1:
@@ -327,11 +327,11 @@ def _players(
 ) -> tuple[Players, int]:
     """Worker processes here, or those of a cluster, and how many."""
     if scheduler is not None:
-        from reconbench.benchmarks.cluster import Cluster
+        from reconbench.benchmarks.run.cluster import Cluster
 
         cluster = stack.enter_context(Cluster(scheduler, limits))
         return cluster, cluster.jobs
-    from reconbench.benchmarks.pool import Pool
+    from reconbench.benchmarks.run.pool import Pool
 
     pool = stack.enter_context(Pool(jobs, limits))
     pool.warm(units)

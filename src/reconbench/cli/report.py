@@ -44,12 +44,12 @@ def figures(
         str, typer.Option("--format", help="Some of svg, png and pdf, separated by commas.")
     ] = "svg",
 ) -> None:
-    from reconbench.benchmarks.store import Standing
-    from reconbench.benchmarks.summary import summarise
-    from reconbench.benchmarks.transfer import read, standings
-    from reconbench.datasets.files import write_atomic
-    from reconbench.reports.board import Board
-    from reconbench.reports.export import Format, drawn
+    from reconbench.benchmarks.store.export_import import read, standings
+    from reconbench.benchmarks.store.store import Standing
+    from reconbench.benchmarks.store.summary import summarise
+    from reconbench.datasets.atomic_files import write_atomic
+    from reconbench.reports.figures.export import Format, drawn
+    from reconbench.reports.leaderboard.table import Board
 
     chosen = Format.several(formats)
     entries = read(folder)

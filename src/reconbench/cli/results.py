@@ -13,7 +13,7 @@ import typer
 from reconbench.cli import _show
 
 if TYPE_CHECKING:
-    from reconbench.benchmarks.transfer import Cell
+    from reconbench.benchmarks.store.export_import import Cell
 
 DEFAULT = Path("results")
 # As many differences are listed; all are with --json.
@@ -86,8 +86,8 @@ def show(
     folders: Annotated[list[Path] | None, typer.Argument(help="Output folders.")] = None,
     as_json: Json = False,
 ) -> None:
-    from reconbench.benchmarks.store import FILE_NAME
-    from reconbench.benchmarks.transfer import cells, folder_of, read
+    from reconbench.benchmarks.store.export_import import cells, folder_of, read
+    from reconbench.benchmarks.store.store import FILE_NAME
 
     chosen = folders or sorted(path.parent for path in DEFAULT.glob(f"*/{FILE_NAME}"))
     if not chosen:
@@ -165,9 +165,9 @@ def export(
         bool, typer.Option("--with-stale", help="Stale rows too; a column says which.")
     ] = False,
 ) -> None:
-    from reconbench.benchmarks.store import Standing
-    from reconbench.benchmarks.transfer import export as write
-    from reconbench.benchmarks.transfer import read, standings
+    from reconbench.benchmarks.store.export_import import export as write
+    from reconbench.benchmarks.store.export_import import read, standings
+    from reconbench.benchmarks.store.store import Standing
 
     entries = read(folder)
     kept = [
@@ -187,7 +187,7 @@ def import_(
     others: Annotated[list[Path], typer.Argument(help="Stores whose rows are added.")],
     as_json: Json = False,
 ) -> None:
-    from reconbench.benchmarks.transfer import merge
+    from reconbench.benchmarks.store.export_import import merge
 
     done = merge(folder, others)
     if as_json:
@@ -204,7 +204,7 @@ def diff(
     second: Annotated[Path, typer.Argument(help="Another one.")],
     as_json: Json = False,
 ) -> None:
-    from reconbench.benchmarks.transfer import diff as compare
+    from reconbench.benchmarks.store.export_import import diff as compare
 
     found = compare(first, second)
     if as_json:
@@ -230,8 +230,8 @@ def prune(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would go.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
-    from reconbench.benchmarks.transfer import prunable, read
-    from reconbench.benchmarks.transfer import prune as delete
+    from reconbench.benchmarks.store.export_import import prunable, read
+    from reconbench.benchmarks.store.export_import import prune as delete
 
     if not (stale or failed):
         raise ValueError("say which rows to delete: --stale, --failed or both")

@@ -11,9 +11,9 @@ import typer
 from reconbench.cli import _show
 
 if TYPE_CHECKING:
-    from reconbench.benchmarks.estimates import Estimate, GameEstimate
-    from reconbench.benchmarks.store import Entry
-    from reconbench.benchmarks.suite import Suite
+    from reconbench.benchmarks.run.cost_estimates import Estimate, GameEstimate
+    from reconbench.benchmarks.store.store import Entry
+    from reconbench.benchmarks.suites.suite import Suite
 
 app = typer.Typer(
     help="Look at a suite before it runs.",
@@ -34,8 +34,8 @@ def list_(as_json: Json = False) -> None:
       reconbench suite list
       reconbench suite list --json
     """
-    from reconbench.benchmarks.estimates import estimate
-    from reconbench.benchmarks.suite import shipped
+    from reconbench.benchmarks.run.cost_estimates import estimate
+    from reconbench.benchmarks.suites.suite import shipped
 
     found: list[dict[str, Any]] = []
     for name, suite in shipped().items():
@@ -85,9 +85,9 @@ def show(
       reconbench suite show quick --out results/quick
       reconbench suite show path/to/suite.toml --reps 50 --json
     """
-    from reconbench.benchmarks.estimates import estimate
-    from reconbench.benchmarks.runner import available_cores
-    from reconbench.benchmarks.suite import find_suite
+    from reconbench.benchmarks.run.cost_estimates import estimate
+    from reconbench.benchmarks.run.runner import available_cores
+    from reconbench.benchmarks.suites.suite import find_suite
 
     chosen = find_suite(suite)
     done = _stored(chosen.name, out)
@@ -135,8 +135,8 @@ def _computations(suite: Suite, done: list[Entry]) -> list[dict[str, Any]]:
 
 
 def _stored(suite: str, out: Path | None) -> list[Entry]:
-    from reconbench.benchmarks.store import FILE_NAME
-    from reconbench.benchmarks.transfer import read
+    from reconbench.benchmarks.store.export_import import read
+    from reconbench.benchmarks.store.store import FILE_NAME
 
     folder = Path("results") / suite if out is None else out
     if out is None and not (folder / FILE_NAME).is_file():

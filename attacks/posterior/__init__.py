@@ -1,0 +1,1 @@
+"""The Bayes-optimal attack on Gaussian marginals, by Markov chain Monte Carlo."""

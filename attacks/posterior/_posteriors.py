@@ -1,0 +1,192 @@
+"""What several chains found out about every record: guesses, and their chances of success.
+
+Records that agree in all known columns are exchangeable, so they share one posterior: what chains
+found out about any of them counts for all. A chain that never swaps two of them is no worse for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from reconbench.attacks.base import AttackerView, BestPossible
+from reconbench.datasets import Table
+
+Codes = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+WORD = 1 << 62
+TINY = 1e-300
+
+
+class Posteriors(Protocol):
+    """Posteriors of all records, as each chain sees them."""
+
+    @property
+    def chains(self) -> int: ...
+
+    def guess(self, chains: Sequence[int]) -> Codes:
+        """The best guess by the given chains, (n, targets)."""
+        ...
+
+    def success(self, chain: int, guess: Codes) -> Floats:
+        """The chance, in one chain's eyes, that each record's guess succeeds."""
+        ...
+
+
+def best_possible(found: Posteriors, converged: bool) -> BestPossible:
+    """Each chain judges the guess of the others, so that no guess profits from its own noise."""
+    everyone = range(found.chains)
+    judged = [
+        found.success(c, found.guess([other for other in everyone if other != c])).sum()
+        for c in everyone
+    ]
+    error = float(np.std(judged, ddof=1) / np.sqrt(len(judged)))
+    return BestPossible(float(np.mean(judged)), error, converged)
+
+
+def groups_of(known: Table) -> Codes:
+    """The number of each record's known values: the same for records that agree in all."""
+    _, group = np.unique(known.codes, axis=0, return_inverse=True)
+    return np.asarray(group.ravel(), dtype=np.int64)
+
+
+def by_group(values: Floats, group: Codes) -> Floats:
+    """Sums over the records of each group, along the middle one of three axes."""
+    total = np.zeros((int(group.max()) + 1, len(values), values.shape[2]))
+    np.add.at(total, group, values.transpose(1, 0, 2))
+    return total.transpose(1, 0, 2)
+
+
+@dataclass(frozen=True)
+class ColumnPosteriors:
+    """One hidden column: probabilities (chains, n, V)."""
+
+    view: AttackerView
+    chances: Floats
+
+    @classmethod
+    def of(cls, view: AttackerView, sums: Floats) -> ColumnPosteriors:
+        group = groups_of(view.known)
+        total = by_group(sums, group)
+        return cls(view, (total / total.sum(axis=2, keepdims=True))[:, group])
+
+    @property
+    def chains(self) -> int:
+        return len(self.chances)
+
+    def guess(self, chains: Sequence[int]) -> Codes:
+        return self.view.metric.decide([self.chances[list(chains)].mean(axis=0)])
+
+    def success(self, chain: int, guess: Codes) -> Floats:
+        domain = self.view.target_domain
+        table, total = Table(domain, guess), np.zeros(len(guess))
+        for v, column in enumerate(self.chances[chain].T):
+            truth = Table(domain, np.full((len(guess), 1), v))
+            total += column * self.view.metric.score(truth, table)
+        return np.clip(total, 0.0, 1.0)
+
+
+@dataclass(frozen=True)
+class Watched:
+    """Values of each group of records that were followed closely: codes (groups, C, targets), log
+    prior (groups, C), and for each chain the sum of their likelihoods over the mean one,
+    (chains, groups, C)."""
+
+    codes: Codes
+    log_prior: Floats
+    odds: Floats
+
+    def chances(self, chains: Sequence[int]) -> Floats:
+        """Posteriors up to a factor for each group, (groups, C)."""
+        logits = self.log_prior + np.log(np.maximum(self.odds[list(chains)].mean(axis=0), TINY))
+        return np.asarray(np.exp(logits - logits.max(axis=1, keepdims=True)))
+
+
+class JointPosteriors:
+    """Several hidden columns: joint values that were drawn, with their weights.
+
+    Values are packed into as few whole numbers as hold them and sorted by group, so that equal
+    ones stand together; ``shares``, (chains, values), is each chain's probability of each. Shares
+    are unbiased but noisy where hardly a value repeats: among the watched values the guess goes by
+    their prior and likelihood, scaled to the share they have together.
+    """
+
+    def __init__(
+        self,
+        group: Codes,
+        sizes: Sequence[int],
+        draws: Sequence[tuple[Codes, Codes, Codes, Floats]],
+        watched: Watched | None = None,
+    ) -> None:
+        """``draws``: chains, groups, codes (m, targets) and weights, in pieces."""
+        self._group = group
+        self._sizes = tuple(sizes)
+        chains, owners, codes, weights = (
+            np.concatenate(parts) for parts in zip(*draws, strict=True)
+        )
+        self._watched = watched
+        self.chains = int(chains.max()) + 1
+        extra = 0
+        if watched is not None:
+            count, extra = watched.codes.shape[1], watched.log_prior.size
+            chains = np.append(chains, np.zeros(extra, dtype=np.int64))
+            owners = np.append(owners, np.repeat(np.arange(extra // count), count))
+            codes = np.concatenate([codes, watched.codes.reshape(extra, -1)])
+            weights = np.append(weights, np.zeros(extra))
+        words = self._packed(codes)
+        order = np.lexsort((*words, owners))
+        new = np.ones(len(order), dtype=bool)
+        new[1:] = np.any([np.diff(key[order]) != 0 for key in (*words, owners)], axis=0)
+        place = np.empty(len(order), dtype=np.int64)
+        place[order] = np.cumsum(new) - 1
+        first = order[new]
+        self._owners, self._codes = owners[first], codes[first].astype(np.int64)
+        self.shares = np.zeros((self.chains, len(first)))
+        np.add.at(self.shares, (chains, place), weights)
+        self._starts = np.flatnonzero(np.diff(self._owners, prepend=-1))
+        self.shares /= np.add.reduceat(self.shares, self._starts, axis=1)[:, self._owners]
+        self._places = place[len(place) - extra :]
+
+    def guess(self, chains: Sequence[int]) -> Codes:
+        return self._codes[self._ranked(chains)[self._starts]][self._group]
+
+    def likeliest(self, count: int) -> Codes:
+        """The ``count`` likeliest values of every group, (groups, count, targets); the last one
+        repeats where fewer were drawn."""
+        ranked = self._ranked(range(self.chains))
+        ends = np.append(self._starts[1:], len(ranked))
+        wanted = np.minimum(self._starts[:, None] + np.arange(count), ends[:, None] - 1)
+        found: Codes = self._codes[ranked[wanted]]
+        return found
+
+    def success(self, chain: int, guess: Codes) -> Floats:
+        """``guess`` is the same for records of one group."""
+        _, member = np.unique(self._group, return_index=True)
+        same = (self._codes == guess[member][self._owners]).all(axis=1)
+        chances = np.where(same, self.shares[chain], 0.0)
+        return np.asarray(np.add.reduceat(chances, self._starts)[self._group])
+
+    def _ranked(self, chains: Sequence[int]) -> Codes:
+        """All values, by group and falling probability."""
+        mean = self.shares[list(chains)].mean(axis=0)
+        if self._watched is not None:
+            chances = self._watched.chances(chains)
+            places = self._places.reshape(chances.shape)
+            together = mean[places].sum(axis=1, keepdims=True)
+            mean[places] = together * chances / chances.sum(axis=1, keepdims=True)
+        return np.lexsort((-mean, self._owners))
+
+    def _packed(self, codes: Codes) -> list[Codes]:
+        words, room = [np.zeros(len(codes), dtype=np.int64)], WORD
+        for size, column in zip(self._sizes, codes.T, strict=True):
+            if size > room:
+                words.append(np.zeros(len(codes), dtype=np.int64))
+                room = WORD
+            words[-1] = words[-1] * size + column
+            room //= size
+        return words

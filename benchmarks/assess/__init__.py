@@ -1,0 +1,1 @@
+"""Assess a table of one's own: exposure, accuracy and the largest safe budget."""

@@ -1,0 +1,1 @@
+"""The games that audits play: local reports, and trained models."""

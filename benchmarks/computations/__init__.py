@@ -1,0 +1,1 @@
+"""Numbers of papers that follow from a guarantee and a baseline, without a game."""

@@ -1,0 +1,130 @@
+"""Attackers whose prior is not the one that the table is drawn from (Swanberg 2025, section 7.1).
+
+``same`` is the data's own prior. The others are fitted to records that are sampled from it with a
+stream of their own, so that the attacker's prior is one fixed network, whatever the game:
+
+- ``independent``: the one-way marginals, columns independent;
+- ``chow-liu``: a tree;
+- ``records:N``: a network found by the method of the shipped priors from N records only.
+
+The ceiling ``misfit-thm35`` is for somebody who has the attacker's prior and how far it is off, but
+not the data's. Write p_i(z) for the chance that guess z succeeds on target i under the data's
+prior, q_i(z) under the attacker's.
+
+**Proposition.** Let γ_i ≥ p_i(z) − q_i(z) for all z, and P_i = min(1, max_z q_i(z) + γ_i). Under
+the assumptions of Theorem 3.5 of Swanberg 2025 (independent targets, a decomposable metric,
+(ε, δ)-DP, replace-one neighbours), whatever the attacker believes and does, P[successes ≥ v] is at
+most the bound of that theorem for targets of prior success P_1, …, P_n.
+
+*Proof.* p_i(z) = q_i(z) + (p_i(z) − q_i(z)) ≤ P_i for every z. Give target i a uniform number u_i
+that is independent of everything and that the mechanism does not look at, and call guess z a
+success also where it fails but u_i ≤ (P_i − p_i(z))/(1 − p_i(z)). The records (x_i, u_i) are
+independent, the mechanism is as private as before, the metric is decomposable, and every guess on
+target i has the prior success p_i(z) + (1 − p_i(z)) (P_i − p_i(z))/(1 − p_i(z)) = P_i. So Theorem
+3.5 holds for the new successes with P_1, …, P_n; and they are at least as many as the old ones. ∎
+
+What the attacker believes is a part of the attack, and Theorem 3.5 is about all of them. At
+max_z q_i(z) alone, without γ_i, it is no ceiling: it fails where q is less sure than p. The proof
+takes the theorem as it is, so its erratum (see ``Theorem35``) carries over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import product
+from math import prod
+
+import numpy as np
+import numpy.typing as npt
+
+from reconbench.attacks import Metric
+from reconbench.benchmarks.game.random_streams import stream
+from reconbench.bounds import CONFIDENCES, ApproxDP, Theorem35
+from reconbench.datasets import Prior, Table
+
+Floats = npt.NDArray[np.float64]
+
+SAME = "same"
+# The name of the ceiling in a row.
+CEILING = "misfit-thm35"
+# Records behind `independent` and `chow-liu`: enough that structure, not chance, is the misfit.
+RECORDS = 20_000
+# Joint values of the targets above which the gap between two priors is not enumerated.
+MOST_GUESSES = 1_000
+
+_fitted: dict[tuple[str, str], Prior] = {}
+
+
+class AttackerPriorError(ValueError):
+    """An attacker's prior that cannot be read."""
+
+
+def check_spec(spec: str) -> None:
+    """Refuse what does not name an attacker's prior."""
+    _records(spec)
+
+
+def attacker_prior(prior: Prior, spec: str) -> Prior:
+    """The prior of an attacker who does not have the data's; fitted once in a process."""
+    records = _records(spec)
+    if spec == SAME:
+        return prior
+    key = (prior.sha256(), spec)
+    if key not in _fitted:
+        _fitted[key] = _fit(prior, spec, records)
+    return _fitted[key]
+
+
+def corrected(
+    prior: Prior, theirs: Prior, metric: Metric, known: Table, targets: tuple[str, ...]
+) -> Floats | None:
+    """P_i = min(1, max_z q_i(z) + γ_i) of every target, with γ_i = max_z p_i(z) − q_i(z).
+
+    It is no less than max_z p_i(z), the success of the best guess. None where the targets have too
+    many joint values to go through.
+    """
+    domain = prior.domain.project(targets)
+    if prod(domain.sizes) > MOST_GUESSES:
+        return None
+    best, gap = np.zeros(len(known)), np.full(len(known), -np.inf)
+    for codes in product(*(range(size) for size in domain.sizes)):
+        guess = Table(domain, np.tile(codes, (len(known), 1)))
+        believed = metric.prior_success(theirs, known, guess)
+        gap = np.maximum(gap, metric.prior_success(prior, known, guess) - believed)
+        best = np.maximum(best, believed)
+    return np.asarray(np.minimum(1.0, best + gap))
+
+
+def corrected_ceilings(priors: Floats | None, budget: ApproxDP) -> Mapping[str, dict[str, float]]:
+    """Theorem 3.5 at the corrected prior successes, as the ceilings of a row; none without them."""
+    if priors is None:
+        return {}
+    bound = Theorem35(priors, budget)
+    return {CEILING: {f"{level:g}": bound.ceiling(level) for level in CONFIDENCES}}
+
+
+def _records(spec: str) -> int:
+    """How many records a prior is fitted to."""
+    kind, _, number = spec.partition(":")
+    if spec in (SAME, "independent", "chow-liu"):
+        return RECORDS
+    if kind == "records" and number.isdecimal() and int(number) > 0:
+        return int(number)
+    raise AttackerPriorError(
+        f"unknown attacker_prior {spec!r}; use 'same', 'independent', 'chow-liu' or 'records:N' "
+        "such as 'records:300'"
+    )
+
+
+def _fit(prior: Prior, spec: str, records: int) -> Prior:
+    from reconbench.datasets.network.fit import (
+        ChowLiu,
+        GreedyMutualInformation,
+        Independent,
+        StructureSearch,
+        fit,
+    )
+
+    searches: dict[str, StructureSearch] = {"independent": Independent(), "chow-liu": ChowLiu()}
+    rng = stream("attacker prior", {"prior": prior.sha256(), "records": records})
+    return fit(prior.sample(records, rng), searches.get(spec, GreedyMutualInformation()))

@@ -1,0 +1,228 @@
+"""What is played: a configuration, and a table drawn and released for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import cached_property
+from math import isinf
+
+import numpy as np
+import numpy.typing as npt
+
+from reconbench.attacks import AttackerView, Metric, parse_metric
+from reconbench.benchmarks import plugins
+from reconbench.benchmarks.game import misfit, row_ceilings
+from reconbench.benchmarks.game.random_streams import stream
+from reconbench.benchmarks.plugins import options
+from reconbench.datasets import Domain, Prior, Table
+from reconbench.mechanisms import Mechanism
+
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+
+
+class GameError(ValueError):
+    """A game that cannot be played as asked."""
+
+
+class Adversary(StrEnum):
+    REALISTIC = "realistic"
+    INFORMED = "informed"
+
+    @classmethod
+    def parse(cls, text: str) -> Adversary:
+        if text not in list(cls):
+            raise GameError(f"adversary must be {' or '.join(cls)}, got {text!r}")
+        return cls(text)
+
+
+@dataclass(frozen=True)
+class Game:
+    """One configuration and repetition; ``known`` left empty means all columns but the targets.
+
+    The game is played on the known and target columns; other columns of the prior are left out.
+    The realistic adversary knows the known columns of every record; the informed one, against
+    whom most bounds are proved, attacks each record knowing all the others in full. Tables are
+    drawn from the prior of the data set; ``attacker_prior`` says which one the attacker believes.
+    ``mechanism_options`` is a JSON object. ``advantage`` is the number of records of each table
+    whose attack is also played in a world without them, see ``game.rad_worlds``; 0 leaves it
+    out.
+    """
+
+    dataset: str
+    targets: tuple[str, ...]
+    epsilon: float
+    delta: float = 1e-5
+    n: int = 100
+    k: int = 3
+    known: tuple[str, ...] = ()
+    mechanism: str = "gaussian-marginals"
+    metric: str = "exact"
+    adversary: Adversary = Adversary.REALISTIC
+    seed: int = 0
+    rep: int = 0
+    attacker_prior: str = misfit.SAME
+    mechanism_options: str = options.NONE
+    advantage: int = 0
+
+    def __post_init__(self) -> None:
+        if self.n < 1:
+            raise GameError(f"n must be at least 1 record, got {self.n}")
+        if not self.epsilon > 0:
+            raise GameError(f"epsilon must be > 0 (inf is allowed), got {self.epsilon:g}")
+        if not 0 <= self.delta < 1:
+            raise GameError(f"delta must be in [0, 1), got {self.delta:g}")
+        if not self.targets:
+            raise GameError("name at least one target column")
+        if self.rep < 0:
+            raise GameError(f"rep must be 0 or more, got {self.rep}")
+        if not 0 <= self.advantage <= self.n:
+            raise GameError(
+                f"advantage must be between 0 (not measured) and the {self.n} records, got "
+                f"{self.advantage}"
+            )
+        misfit.check_spec(self.attacker_prior)
+        object.__setattr__(self, "mechanism_options", options.canonical(self.mechanism_options))
+
+    def at(self, rep: int) -> Game:
+        """Another repetition of this game."""
+        return replace(self, rep=rep)
+
+    def stream(self, purpose: str, prior: Prior, *names: str) -> np.random.Generator:
+        """A random stream named by the given axes of this game, its prior, seed and repetition."""
+        axes: dict[str, object] = {name: _axis(getattr(self, name)) for name in names}
+        if "mechanism" in axes:
+            axes["mechanism"] = plugins.identity(self.mechanism)
+            if self.mechanism_options != options.NONE:
+                axes["mechanism_options"] = self.mechanism_options
+        axes |= {"prior": prior.sha256(), "seed": self.seed, "rep": self.rep}
+        return stream(purpose, axes)
+
+
+def check(game: Game) -> tuple[Prior, tuple[str, ...], Metric, Mechanism]:
+    """Whatever can be wrong with a game is found here, before anything is drawn or written."""
+    prior = plugins.prior(game.dataset)
+    domain, known = columns(game, prior.domain)
+    metric = parse_metric(game.metric)
+    metric.check(domain, game.targets)
+    mechanism = plugins.calibrated(
+        game.mechanism,
+        domain,
+        game.targets,
+        game.epsilon,
+        game.delta,
+        k=game.k,
+        options=options.read(game.mechanism_options),
+    )
+    return prior, known, metric, mechanism
+
+
+RELEASE_AXES = ("n", "targets", "known", "k", "epsilon", "delta", "mechanism")
+
+
+@dataclass(frozen=True)
+class Round:
+    """A game with its table drawn and released: every attack on it meets the same one."""
+
+    game: Game
+    prior: Prior
+    mechanism: Mechanism
+    truth: Table
+    view: AttackerView
+    table_hash: str
+
+    @classmethod
+    def of(cls, game: Game) -> Round:
+        prior, known, metric, mechanism = check(game)
+        names = [name for name in prior.domain.names if name in (*known, *game.targets)]
+        table = prior.sample(game.n, game.stream("table", prior, "n")).project(names)
+        rng = game.stream("release", prior, *RELEASE_AXES)
+        release = mechanism.release(table, rng)
+        theirs = misfit.attacker_prior(prior, game.attacker_prior)
+        view = AttackerView(release, mechanism, table.project(known), game.targets, theirs, metric)
+        return cls(game, prior, mechanism, table.project(game.targets), view, table.sha256())
+
+    @property
+    def metric(self) -> Metric:
+        return self.view.metric
+
+    @cached_property
+    def baseline(self) -> tuple[Table, Floats]:
+        """The best guess from the prior alone, and its chance of success, for every record."""
+        return self.metric.best_guess(self.prior, self.view.known, self.game.targets)
+
+    @cached_property
+    def table(self) -> Table:
+        """What was released, in the columns and the order of the release."""
+        return self.view.known.join(self.truth).project(self.view.release.domain.names)
+
+    def views(self) -> Iterator[AttackerView]:
+        """What the adversary sees: all records at once, or one view a record."""
+        if self.game.adversary is Adversary.REALISTIC:
+            yield self.view
+            return
+        for i in range(len(self.truth)):
+            yield self.view_of(i)
+
+    def view_of(self, record: int) -> AttackerView:
+        """What the informed adversary sees of one record."""
+        known = self.view.known
+        others = Table(self.table.domain, np.delete(self.table.codes, record, axis=0))
+        target = Table(known.domain, known.codes[record : record + 1])
+        return replace(self.view, known=target, others=others)
+
+    def hits(self, guess: Table) -> Bools:
+        """Which records were reconstructed."""
+        return self.metric.score(self.truth, guess)
+
+    def successes(self, guess: Table) -> int:
+        return int(self.hits(guess).sum())
+
+    def expected_from_prior(self, guess: Table) -> Floats:
+        return self.metric.prior_success(self.prior, self.view.known, guess)
+
+    def ceilings(self, expected: Floats) -> dict[str, dict[str, float]]:
+        """Every ceiling that one run has, for an attack with the given prior success."""
+        return {**self.for_every_attack, **row_ceilings.for_guesses(expected, self.mechanism)}
+
+    def believed(self, guess: Table) -> dict[str, float]:
+        """The success that the attacker's own prior promises; nothing if it is the data's."""
+        if self.game.attacker_prior == misfit.SAME:
+            return {}
+        promised = self.metric.prior_success(self.view.prior, self.view.known, guess)
+        return {"misfit_believed": float(promised.sum())}
+
+    @cached_property
+    def for_every_attack(self) -> dict[str, dict[str, float]]:
+        """The ceilings that all attacks on this round have in common."""
+        columns = (self.view.known, self.game.targets)
+        whole = self.metric.prior_bounds(self.prior, *columns, self.mechanism.guarantee)
+        found = row_ceilings.for_every_attack(self.baseline[1], self.mechanism, whole)
+        if self.game.attacker_prior == misfit.SAME:
+            return found
+        priors = misfit.corrected(self.prior, self.view.prior, self.metric, *columns)
+        return {**found, **misfit.corrected_ceilings(priors, self.mechanism.budget)}
+
+
+def columns(game: Game, domain: Domain) -> tuple[Domain, tuple[str, ...]]:
+    domain.positions(game.targets)
+    known = game.known or tuple(name for name in domain.names if name not in game.targets)
+    domain.positions(known)
+    both = [name for name in known if name in game.targets]
+    if both:
+        raise GameError(f"column {both[0]!r} is both known and a target")
+    if not known:
+        raise GameError(
+            "no known column: every column is a target, so guesses cannot be matched with "
+            "records; leave at least one column known"
+        )
+    played = tuple(name for name in domain.names if name in game.targets or name in known)
+    return domain.project(played), tuple(name for name in played if name not in game.targets)
+
+
+def _axis(value: object) -> object:
+    if isinstance(value, float) and isinf(value):
+        return "inf"
+    return list(value) if isinstance(value, tuple) else value

@@ -1,0 +1,1 @@
+"""Playing many games: the runner, its worker processes and the cluster."""

@@ -1,0 +1,274 @@
+"""A process that does as it is told and may be killed at any time.
+
+The parent sends a task down a pipe; the worker answers with whatever the task reports, and with
+``Done``. Nothing that runs in a worker can harm the parent: a worker that hangs is killed with all
+its children, one that dies is noticed, what is printed there goes to standard error, and when the
+parent dies its workers do too.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from math import isfinite
+from multiprocessing import connection, current_process, get_context, parent_process
+from typing import Any
+
+from reconbench.benchmarks import memory
+
+THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+# Loaded before a worker says that it is ready, so that no attack's time is spent on it.
+PRELOADED = ("torch", "threadpoolctl", "reconbench.benchmarks.run.pool")
+LEAST_GIB = 1.0
+
+Report = Callable[[object], None]
+
+
+class LimitError(ValueError):
+    """A limit that makes no sense."""
+
+
+class WorkerError(ValueError):
+    """A worker process that does not come up."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one call of an attack may take: seconds of time, and GiB of memory in its process."""
+
+    seconds: float | None = None
+    gib: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.seconds is not None and not (isfinite(self.seconds) and self.seconds > 0):
+            raise LimitError(
+                f"timeout must be a positive number of seconds, or 0 for none, got {self.seconds:g}"
+            )
+        if self.gib is not None and not (isfinite(self.gib) and self.gib >= LEAST_GIB):
+            raise LimitError(
+                f"memory limit must be at least {LEAST_GIB:g} GiB, of which the libraries take a "
+                f"quarter, or 0 for none, got {self.gib:g}"
+            )
+        if self.gib is not None and not memory.HAS_LIMITS:
+            raise LimitError(f"memory limit {self.gib:g}: this platform has none, leave it out")
+
+    @classmethod
+    def of(cls, timeout: float, memory_limit: float) -> Limits:
+        """As on the command line, where 0 is for none."""
+        return cls(timeout or None, memory_limit or None)
+
+    def passed_time(self, times: int = 1) -> str:
+        """What is said of work that took longer than a multiple of the limit."""
+        limit = "--timeout" if times == 1 else f"{times} times --timeout"
+        return f"passed the time limit of {times * (self.seconds or 0):g} s ({limit})"
+
+
+@dataclass(frozen=True)
+class Ready:
+    """The worker is up."""
+
+
+@dataclass(frozen=True)
+class Done:
+    """The task is finished."""
+
+
+class Gone(Exception):
+    """Nothing more will come from a worker."""
+
+
+class Worker:
+    """The parent's end of a worker process."""
+
+    def __init__(self, limits: Limits) -> None:
+        for name in THREAD_VARIABLES:
+            os.environ.setdefault(name, "1")
+        context = get_context("spawn")
+        self.pipe, theirs = context.Pipe()
+        self._process = context.Process(target=serve, args=(theirs, limits.gib))
+        with _no_interrupts(), _children_allowed():
+            self._process.start()
+        theirs.close()
+        self._limits = limits
+        self.ready = False
+
+    @property
+    def signs_of_life(self) -> tuple[Any, ...]:
+        """What to wait on: one of these is ready when there is a message, or the process died."""
+        return self.pipe, self._process.sentinel
+
+    def send(self, task: Callable[..., None], *arguments: object) -> None:
+        """Let the worker call ``task(report, *arguments)``."""
+        try:
+            self.pipe.send((task, arguments))
+        except OSError:
+            raise Gone from None
+
+    def receive(self) -> Iterator[object]:
+        """The messages that have come so far. Raises ``Gone`` after a dead worker's last one."""
+        alive = self._process.is_alive()
+        try:
+            while self.pipe.poll():
+                message = self.pipe.recv()
+                if isinstance(message, Ready):
+                    self.ready = True
+                else:
+                    yield message
+        except (EOFError, OSError):
+            raise Gone from None
+        except Exception as error:  # a message that was built to be unreadable
+            raise Gone(f"sent what cannot be read ({type(error).__name__})") from None
+        if not alive:
+            raise Gone
+
+    def end(self) -> str:
+        """Kill the worker, if it lives, and its children; how it ended, as part of a sentence."""
+        self._process.join(timeout=2.0 if self._process.is_alive() else None)
+        code = self._process.exitcode
+        self.kill()
+        if code is None:
+            return "closed its worker's pipe"
+        if not self.ready:
+            raise WorkerError(
+                f"a worker process could not start ({self._how(code)}); a script that uses several "
+                "jobs or a time limit needs `if __name__ == '__main__':` around what it runs"
+            )
+        return f"killed its worker process ({self._how(code)})"
+
+    def _how(self, code: int) -> str:
+        if code >= 0:
+            return f"exit code {code}"
+        reasons = {
+            signal.SIGABRT: "it aborted",
+            signal.SIGSEGV: "a segmentation fault",
+            getattr(signal, "SIGKILL", 9): "most likely out of memory",
+        }
+        reason = reasons.get(-code)
+        return f"signal {-code}, {reason}" if reason else f"signal {-code}"
+
+    def kill(self) -> None:
+        """At once, with all its children; harmless if it is dead."""
+        if self._process.pid is not None and hasattr(os, "killpg"):
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.kill()
+        self._process.join()
+        self.pipe.close()
+
+
+def ask(
+    worker: Worker, limits: Limits, task: Callable[..., None], *arguments: object
+) -> Iterator[object]:
+    """What a task reports, to its end. The time limit is for the silence between two messages.
+
+    Raises ``TimeoutError`` or ``Gone``, either way with the worker still to be ended.
+    """
+    worker.send(task, *arguments)
+    heard = time.monotonic()
+    while True:
+        connection.wait(worker.signs_of_life, timeout=1.0)
+        for message in worker.receive():
+            heard = time.monotonic()
+            if isinstance(message, Done):
+                return
+            yield message
+        if not worker.ready:
+            heard = time.monotonic()
+        elif limits.seconds is not None and time.monotonic() > heard + limits.seconds:
+            raise TimeoutError
+
+
+def kill_all(workers: Sequence[Worker]) -> None:
+    for worker in workers:
+        worker.kill()
+
+
+def serve(pipe: connection.Connection, gib: float | None) -> None:
+    """The whole life of a worker process."""
+    _keep_to_itself()
+    for name in PRELOADED:
+        importlib.import_module(name)
+    memory.first_to_go()
+    if gib is not None:
+        memory.limit(gib)
+
+    def report(message: object) -> None:
+        try:
+            pipe.send(message)
+        except OSError:
+            raise SystemExit from None  # nobody listens any more
+
+    report(Ready())
+    while True:
+        try:
+            task, arguments = pipe.recv()
+        except (EOFError, OSError):
+            return
+        task(report, *arguments)
+        report(Done())
+
+
+def _keep_to_itself() -> None:
+    """Own process group, nothing on standard output, no interrupts, and no life after the parent.
+
+    Ctrl-C is for the parent, which kills its workers.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if hasattr(os, "setsid"):
+        os.setsid()
+    os.dup2(2, 1)
+    sys.stdout = sys.stderr
+    if sys.platform == "linux":
+        _die_with_parent()
+    else:
+        threading.Thread(target=_watch_parent, daemon=True).start()
+
+
+def _die_with_parent() -> None:
+    """By the kernel: a thread cannot while a plugin hangs in C code that holds the interpreter."""
+    import ctypes
+
+    set_death_signal = 1
+    ctypes.CDLL(None).prctl(set_death_signal, int(signal.SIGKILL), 0, 0, 0)
+
+
+def _watch_parent() -> None:
+    parent = parent_process()
+    if parent is not None:
+        connection.wait([parent.sentinel])
+        os._exit(1)
+
+
+@contextmanager
+def _no_interrupts() -> Iterator[None]:
+    """A new process starts deaf to Ctrl-C; one that comes meanwhile reaches this one after."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
+def _children_allowed() -> Iterator[None]:
+    """Python denies children to a daemonic process, such as a Dask worker, because nobody would
+    end them; ours end with their parent."""
+    process = current_process()
+    before = process.daemon
+    if before:
+        process.daemon = False
+    try:
+        yield
+    finally:
+        if before:
+            process.daemon = True

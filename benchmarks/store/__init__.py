@@ -1,0 +1,1 @@
+"""Stored rows: the store, their provenance, summaries, export and import."""

@@ -1,0 +1,366 @@
+"""Repetitions of a cell drawn together.
+
+``Summary`` is what a leaderboard shows in one line. ``Outcomes`` keeps every repetition apart, for
+paired comparisons, in one line of a CSV file.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import astuple, dataclass, field, fields
+from functools import cache
+from math import hypot, sqrt
+from statistics import fmean, stdev
+from typing import Any
+
+from scipy.special import stdtrit
+
+from reconbench.benchmarks.game.reliability import Calibration, error, together
+from reconbench.benchmarks.game.result import PROVED_CEILINGS, Result, ResultError, Status
+from reconbench.benchmarks.game.row_ceilings import with_corollary
+from reconbench.benchmarks.store.provenance import NO_ATTACK, shipped_name
+
+TOP = "0.95"
+
+# Whose word is taken for the best possible success on noisy marginals, by adversary.
+REFERENCES: Mapping[str, str] = {"realistic": "posterior", "informed": "informed"}
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """The best possible expected success in a game, mean over the repetitions that state it.
+
+    ``error`` is the standard error of that mean from Monte Carlo alone: over these very releases,
+    not over fresh ones. ``converged`` only if it was in every repetition.
+    """
+
+    expected: float
+    error: float
+    converged: bool
+
+
+@dataclass(frozen=True)
+class Summary:
+    """One attack on one game, over its repetitions; successes are counts of n records.
+
+    ``ceilings`` are means over repetitions, by bound and confidence. ``above_ceiling`` is the
+    share of repetitions in which the attack passed its own 95 % ceiling of Theorem 3.5: at most
+    5 % in the long run, whatever the attack; ``above_proved`` is the same of the smallest proved
+    one. ``best_possible`` belongs to the game and is the same for all its attacks; None if no
+    attack that is believed on it played. ``outcomes`` are the successes of the attack and of the
+    prior's best guess, by finished repetition.
+
+    ``rad`` is the reconstruction advantage on ``advantage`` records of each table, with its 95 %
+    interval over repetitions, each a difference of both worlds; ``ceiling_rad`` is what
+    ``rad_theorem`` of Guerra-Balboa 2026 allows any attack in expectation. All None where the game
+    does not ask for it. ``calibration`` counts the records of all repetitions by how sure the
+    attack said it was of them.
+
+    The summary of a computation has no success: see ``computed``.
+    """
+
+    dataset: str
+    data_hash: str
+    targets: tuple[str, ...]
+    known: tuple[str, ...]
+    n: int
+    k: int
+    epsilon: float
+    delta: float
+    mechanism: str
+    guarantee: str
+    metric: str
+    adversary: str
+    attacker_prior: str
+    attack: str
+    attack_options: Mapping[str, Any]
+    seed: int
+    repetitions: int
+    failures: int
+    skipped: int
+    error: str | None
+    success: float | None
+    success_low: float | None
+    success_high: float | None
+    baseline: float
+    baseline_expected: float
+    ceilings: Mapping[str, Mapping[str, float]]
+    above_ceiling: float | None
+    seconds: float | None
+    best_possible: float | None = None
+    best_possible_se: float | None = None
+    best_possible_converged: bool | None = None
+    outcomes: Mapping[int, tuple[int, int]] = field(default_factory=dict)
+    mechanism_options: Mapping[str, Any] = field(default_factory=dict)
+    advantage: int = 0
+    rad: float | None = None
+    rad_low: float | None = None
+    rad_high: float | None = None
+    ceiling_rad: float | None = None
+    rad_theorem: str | None = None
+    calibration: Calibration = field(default_factory=dict)
+    above_proved: float | None = None
+
+    @property
+    def column(self) -> str:
+        return ", ".join(self.targets)
+
+    @property
+    def promised(self) -> float | None:
+        """Records that the attack's own scores promise, mean over repetitions."""
+        records = sum(counts[0] for counts in self.calibration.values())
+        promised = sum(counts[1] for counts in self.calibration.values())
+        return self.n * promised / records if records else None
+
+    @property
+    def calibration_error(self) -> float | None:
+        return error(self.calibration)
+
+    @property
+    def computed(self) -> bool:
+        """Whether nobody attacked: then baseline and ceilings are no counts of records.
+
+        ``baseline_expected`` is the baseline of one target, and ``ceilings`` has a value of what
+        ``metric`` says for each bound, under ``mean``.
+        """
+        return self.attack == NO_ATTACK and self.adversary == NO_ATTACK
+
+
+def summarise(rows: Sequence[Result]) -> list[Summary]:
+    """One summary a cell, in the order in which cells first appear."""
+    cells: dict[tuple[object, ...], list[Result]] = {}
+    for row in with_corollary(rows):
+        cells.setdefault(row.cell, []).append(row)
+    best = optima(rows)
+    return [_summary(group, best.get(group[0].game)) for group in cells.values()]
+
+
+def optima(rows: Iterable[Result]) -> dict[tuple[object, ...], Optimum]:
+    """The best possible success of every game in which an attack that is believed says it.
+
+    Where several played a repetition, a converged one counts, and of these the one with the
+    smallest Monte Carlo error.
+    """
+    stated: dict[tuple[object, ...], dict[int, Optimum]] = {}
+    for row in rows:
+        found = stated_optimum(row)
+        if found is None:
+            continue
+        by_rep = stated.setdefault(row.game, {})
+        before = by_rep.get(row.rep)
+        if before is None or _doubt(found) < _doubt(before):
+            by_rep[row.rep] = found
+    return {game: pooled(list(by_rep.values())) for game, by_rep in stated.items()}
+
+
+def stated_optimum(row: Result) -> Optimum | None:
+    """What a row says of its own release, if its attack is believed."""
+    if row.status is not Status.OK or row.best_possible is None:
+        return None
+    if not _believed(row.attack, row.adversary):
+        return None
+    return Optimum(
+        row.best_possible, row.best_possible_se or 0.0, bool(row.best_possible_converged)
+    )
+
+
+@cache
+def _believed(attack: str, adversary: str) -> bool:
+    """Any attack of this package is, against its own adversary if it is a reference; no plugin."""
+    roles = [each for each, reference in REFERENCES.items() if reference == attack]
+    return shipped_name(attack) is not None and (not roles or adversary in roles)
+
+
+def _doubt(found: Optimum) -> tuple[bool, float]:
+    return (not found.converged, found.error)
+
+
+def pooled(found: Sequence[Optimum]) -> Optimum:
+    """The mean over repetitions, whose Monte Carlo errors are independent."""
+    return Optimum(
+        expected=fmean(each.expected for each in found),
+        error=hypot(*(each.error for each in found)) / len(found),
+        converged=all(each.converged for each in found),
+    )
+
+
+def _summary(rows: list[Result], best: Optimum | None) -> Summary:
+    set_up = [row for row in rows if row.table_hash] or rows
+    first = set_up[0]
+    done = [row for row in rows if row.status is Status.OK]
+    scored = [row for row in done if row.successes is not None]
+    counts = [float(row.successes or 0) for row in scored]
+    low, high = _interval(counts, 0.0, first.n)
+    gains = [row.rad for row in done if row.rad is not None]
+    rad_low, rad_high = _interval(gains, -1.0, 1.0)
+    limits = [row.rad_ceiling for row in done if row.rad_ceiling is not None]
+    errors = [row.error for row in rows if row.error]
+    return Summary(
+        dataset=first.dataset,
+        data_hash=first.data_hash,
+        targets=first.targets,
+        known=first.known,
+        n=first.n,
+        k=first.k,
+        epsilon=first.epsilon,
+        delta=first.delta,
+        mechanism=first.mechanism,
+        guarantee=first.guarantee,
+        metric=first.metric,
+        adversary=first.adversary,
+        attacker_prior=first.attacker_prior,
+        attack=first.attack,
+        attack_options=first.attack_options,
+        seed=first.seed,
+        repetitions=len(done),
+        failures=sum(row.status is Status.FAILED for row in rows),
+        skipped=sum(row.status is Status.SKIPPED for row in rows),
+        error=errors[0] if errors else None,
+        success=fmean(counts) if counts else None,
+        success_low=low,
+        success_high=high,
+        baseline=fmean(row.baseline_successes for row in set_up),
+        baseline_expected=fmean(row.baseline_expected for row in set_up),
+        ceilings=_mean_ceilings(done),
+        above_ceiling=_share_above(done, ("thm35",)),
+        seconds=fmean(row.seconds for row in done) if done else None,
+        best_possible=best.expected if best else None,
+        best_possible_se=best.error if best else None,
+        best_possible_converged=best.converged if best else None,
+        outcomes={row.rep: (row.successes or 0, row.baseline_successes) for row in scored},
+        mechanism_options=first.mechanism_options,
+        advantage=first.advantage,
+        rad=fmean(gains) if gains else None,
+        rad_low=rad_low,
+        rad_high=rad_high,
+        ceiling_rad=fmean(limits) if limits else None,
+        rad_theorem=next((row.rad_theorem for row in done if row.rad_theorem), None),
+        calibration=together(row.calibration for row in done),
+        above_proved=_share_above(done, PROVED_CEILINGS),
+    )
+
+
+def _interval(
+    found: Sequence[float], least: float, most: float
+) -> tuple[float | None, float | None]:
+    """95 % Student interval of the mean, kept within what it can be; none from one repetition."""
+    if len(found) < 2:
+        return None, None
+    half = float(stdtrit(len(found) - 1, 0.975)) * stdev(found) / sqrt(len(found))
+    mean = fmean(found)
+    return max(least, mean - half), min(float(most), mean + half)
+
+
+def _mean_ceilings(rows: Sequence[Result]) -> dict[str, dict[str, float]]:
+    found: dict[str, dict[str, list[float]]] = {}
+    for row in rows:
+        for name, by_confidence in row.ceilings.items():
+            for confidence, value in by_confidence.items():
+                found.setdefault(name, {}).setdefault(confidence, []).append(value)
+    return {
+        name: {confidence: fmean(values) for confidence, values in by_confidence.items()}
+        for name, by_confidence in found.items()
+    }
+
+
+def _share_above(rows: Sequence[Result], bounds: Sequence[str]) -> float | None:
+    """The share of repetitions that passed the smallest of these 95 % ceilings."""
+    passed = []
+    for row in rows:
+        found = [by[TOP] for name, by in row.ceilings.items() if name in bounds and TOP in by]
+        if found and row.successes is not None:
+            passed.append(float(row.successes > min(found)))
+    return fmean(passed) if passed else None
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """One attack on one column, repetition by repetition.
+
+    ``successes`` go with ``reps``. So do ``best``, what the best possible attack expects, and
+    ``exact``, the prior-exact ceiling on the mean; both are there for reference attacks only.
+    ``best_error`` is the Monte Carlo error of the mean of ``best``, ``unconverged`` the repetitions
+    in which it is not to be trusted. The other numbers are means over repetitions.
+    """
+
+    dataset: str
+    column: str
+    values: int
+    n: int
+    k: int
+    epsilon: float
+    delta: float
+    mechanism: str
+    metric: str
+    adversary: str
+    attack: str
+    seed: int
+    failures: int
+    skipped: int
+    prior: float
+    published_50: float | None
+    published_95: float | None
+    best_error: float | None
+    reps: tuple[int, ...]
+    successes: tuple[int, ...]
+    best: tuple[float, ...]
+    unconverged: tuple[int, ...]
+    exact: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        for name in ("successes", "best", "exact"):
+            found = getattr(self, name)
+            if len(found) != len(self.reps) and (found or name == "successes"):
+                raise ResultError(
+                    f"{self.attack!r} on {self.column}: {len(found)} {name} for "
+                    f"{len(self.reps)} repetitions"
+                )
+
+
+_INTEGERS = ("values", "n", "k", "seed", "failures", "skipped")
+_NUMBERS = ("epsilon", "delta", "prior", "published_50", "published_95", "best_error")
+_INTEGER_LISTS = ("reps", "successes", "unconverged")
+_NUMBER_LISTS = ("best", "exact")
+
+
+def outcomes_csv(found: Iterable[Outcomes]) -> str:
+    """A line each; lists are separated by blanks, their numbers kept to a hundredth."""
+    out = io.StringIO(newline="")
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(each.name for each in fields(Outcomes))
+    writer.writerows([_written(value) for value in astuple(each)] for each in found)
+    return out.getvalue()
+
+
+def read_outcomes(text: str) -> list[Outcomes]:
+    """The inverse of ``outcomes_csv``, but for the rounding."""
+    reader = csv.DictReader(io.StringIO(text, newline=""))
+    names = [each.name for each in fields(Outcomes)]
+    if reader.fieldnames != names:
+        raise ResultError(f"a file of outcomes has the columns {', '.join(names)}")
+    try:
+        return [Outcomes(**{name: _read(name, line[name]) for name in names}) for line in reader]
+    except (TypeError, ValueError) as error:
+        raise ResultError(f"line {reader.line_num} does not hold outcomes: {error}") from None
+
+
+def _written(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, tuple):
+        return " ".join(f"{each:.2f}" if isinstance(each, float) else str(each) for each in value)
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _read(name: str, text: str) -> Any:
+    if name in _INTEGERS:
+        return int(text)
+    if name in _NUMBERS:
+        return float(text) if text else None
+    if name in _INTEGER_LISTS:
+        return tuple(int(each) for each in text.split())
+    if name in _NUMBER_LISTS:
+        return tuple(float(each) for each in text.split())
+    return text

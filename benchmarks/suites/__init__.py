@@ -1,0 +1,1 @@
+"""Suites: named sets of games and computations, as TOML files."""

@@ -1,0 +1,238 @@
+"""Suites: named sets of games and of computations, as data.
+
+A suite is a TOML file. Each ``[[games]]`` block names axes; an axis is one value or a list, and
+the block stands for the product of its axes. ``[[curves]]`` blocks are computations without a
+table or an attack, see ``benchmarks.computations.risk``. A suite may include others.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated, Any, Self
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    Field,
+    PrivateAttr,
+    ValidationError,
+    model_validator,
+)
+
+from reconbench.benchmarks import plugins
+from reconbench.benchmarks.computations.risk import Curve, Point
+from reconbench.benchmarks.game.play import AttackSpec, Game
+from reconbench.benchmarks.run.runner import Unit, called
+from reconbench.benchmarks.suites.game_block import (
+    AttackEntry,
+    Axes,
+    MechanismEntry,
+    Strict,
+    told_attacks,
+)
+
+SUITES = files("reconbench.benchmarks.suites") / "shipped"
+
+
+class SuiteError(ValueError):
+    """A suite that cannot be read."""
+
+
+class Suite(Strict):
+    name: str = Field(min_length=1)
+    description: str
+    seed: Annotated[int, Field(strict=True)] = 0
+    repetitions: Annotated[int, Field(ge=1, strict=True)] = 5
+    attacks: (
+        Annotated[list[AttackEntry], BeforeValidator(told_attacks), Field(min_length=1)] | None
+    ) = None
+    games: Annotated[list[Axes], Field(min_length=1)] | None = None
+    curves: Annotated[list[Curve], Field(min_length=1)] | None = None
+    include: Annotated[list[str], Field(min_length=1)] | None = None
+
+    _parts: tuple[Suite, ...] = PrivateAttr(default=())
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        if not (self.games or self.curves or self.include):
+            raise ValueError("nothing to run; add [[games]], [[curves]] or include = [...]")
+        bare = [i for i, axes in enumerate(self.games or ()) if axes.attacks is None]
+        if bare and self.attacks is None:
+            raise ValueError(
+                f"attacks: games.{bare[0]} has none; add attacks = [...] to the suite or the block"
+            )
+        return self
+
+    @property
+    def parts(self) -> tuple[Suite, ...]:
+        """This suite and the ones that it includes, each once, in the order of the file."""
+        found = {self.name: self}
+        for part in self._parts:
+            found |= {each.name: each for each in part.parts if each.name not in found}
+        return tuple(found.values())
+
+    def units(
+        self,
+        *,
+        seed: int | None = None,
+        repetitions: int | None = None,
+        more_attacks: Sequence[str] = (),
+    ) -> list[Unit]:
+        """Every round of the suite, repetitions innermost; a round that two blocks share, once.
+
+        None if the suite has computations only.
+        """
+        more = tuple(AttackSpec(plugins.absolute(spec)) for spec in more_attacks)
+        found: dict[Game, dict[tuple[str, str], AttackSpec]] = {}
+        for part in self.parts:
+            for game, attacks in part._rounds(seed, repetitions):
+                specs = found.setdefault(game, {})
+                for spec in (*attacks, *more):
+                    specs.setdefault(called(spec), spec)
+        if more and not found:
+            raise SuiteError(
+                f"suite {self.name} has computations only, nothing that attack {more[0].spec!r} "
+                "could play; leave it out, or choose a suite with games"
+            )
+        return [Unit(game, tuple(specs.values())) for game, specs in found.items()]
+
+    def computations(self) -> list[tuple[str, Curve]]:
+        """The computations of this suite and of those it includes, with the name of theirs."""
+        return [(part.name, curve) for part in self.parts for curve in part.curves or ()]
+
+    def points(self) -> list[Point]:
+        """The rows of all computations, yet to be computed."""
+        return [point for name, curve in self.computations() for point in curve.points(name)]
+
+    def _rounds(
+        self, seed: int | None, repetitions: int | None
+    ) -> Iterator[tuple[Game, tuple[AttackSpec, ...]]]:
+        for place, axes in enumerate(self.games or ()):
+            where = f"suite {self.name}, games.{place}"
+            own = axes.attacks is not None
+            attacks = self._specs(
+                axes.attacks or self.attacks or [], where if own else f"suite {self.name}"
+            )
+            reps = repetitions or axes.repetitions or self.repetitions
+            try:
+                games = axes.expand(self.seed if seed is None else seed)
+            except ValueError as error:
+                raise SuiteError(f"{where}.{error}") from None
+            for game in games:
+                for rep in range(reps):
+                    yield game.at(rep), attacks
+
+    def _specs(self, entries: Sequence[AttackEntry], where: str) -> tuple[AttackSpec, ...]:
+        specs = tuple(AttackSpec(plugins.absolute(e.attack), e.options) for e in entries)
+        known = plugins.registered("attacks")
+        for spec in specs:
+            if spec.spec not in known and not spec.spec.rpartition(":")[0].endswith(".py"):
+                raise SuiteError(
+                    f"{where}.attacks: unknown attack {spec.spec!r}; available: "
+                    f"{', '.join(known)}, or path/to/file.py:Class"
+                )
+        return specs
+
+
+def shipped() -> dict[str, Suite]:
+    """The suites that come with the package, by name."""
+    paths = sorted(Path(str(SUITES)).glob("*.toml"))
+    return {path.stem: read_suite(path) for path in paths}
+
+
+def find_suite(spec: str) -> Suite:
+    """A shipped suite by name, or one in a TOML file."""
+    return read_suite(_path(spec, Path()))
+
+
+def read_suite(path: Path) -> Suite:
+    return _read(path, ())
+
+
+def _read(path: Path, within: tuple[Path, ...]) -> Suite:
+    path = path.resolve()
+    if path in within:
+        chain = " -> ".join(each.stem for each in (*within[within.index(path) :], path))
+        raise SuiteError(f"suite {within[-1]}, include: the suites include each other: {chain}")
+    try:
+        raw = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise SuiteError(f"cannot read suite {path}: {error}") from None
+    except tomllib.TOMLDecodeError as error:
+        raise SuiteError(f"suite {path} is not valid TOML: {error}") from None
+    try:
+        suite = Suite.model_validate(_beside(raw, path.parent))
+    except ValidationError as error:
+        raise SuiteError(f"suite {path}, {_first(error)}") from None
+    parts = []
+    for spec in suite.include or ():
+        try:
+            part = _path(spec, path.parent)
+        except SuiteError as error:
+            raise SuiteError(f"suite {path}, include: {error}") from None
+        parts.append(_read(part, (*within, path)))
+    suite._parts = tuple(parts)
+    return suite
+
+
+def _beside(raw: Any, folder: Path) -> Any:
+    """What was read, with plugins and priors that lie beside the suite's file found there."""
+    if isinstance(raw, dict):
+        return {key: raw[key] if key == "options" else _beside(raw[key], folder) for key in raw}
+    if isinstance(raw, list):
+        return [_beside(each, folder) for each in raw]
+    file = plugins.own_file(raw) if isinstance(raw, str) else None
+    if file is None or Path(file).is_absolute() or not (folder / file).is_file():
+        return raw
+    return f"{folder / file}{raw[len(file) :]}"
+
+
+def _path(spec: str, folder: Path) -> Path:
+    if spec.endswith(".toml"):
+        if not (folder / spec).is_file():
+            raise SuiteError(f"cannot read suite {folder / spec}: no such file")
+        return folder / spec
+    paths = {path.stem: path for path in sorted(Path(str(SUITES)).glob("*.toml"))}
+    if spec not in paths:
+        raise SuiteError(
+            f"unknown suite {spec!r}; available: {', '.join(paths)}, or path/to/suite.toml"
+        )
+    return paths[spec]
+
+
+def _first(error: ValidationError) -> str:
+    """The most telling complaint in one line: an unknown key before what it leaves missing."""
+    found = sorted(error.errors(), key=lambda each: each["type"] != "extra_forbidden")[0]
+    place = found["loc"]
+    if place[:1] == ("curves",) and len(place) > 2:
+        place = (*place[:2], *place[3:])  # without the kind of computation
+    where = [str(part) for part in place if not str(part).startswith("function-")]
+    said, kind = found["msg"].removeprefix("Value error, "), found["type"]
+    if kind == "extra_forbidden":
+        said += _did_you_mean(found["loc"])
+    elif kind == "too_short":
+        said += "; give a value or leave the key out"
+    elif kind == "missing":
+        said += f"; add {where[-1]} = ..."
+    elif kind != "value_error":
+        said += f", got {found['input']!r}"[:120]
+    return f"{'.'.join(where) or 'the file'}: {said}"
+
+
+def _did_you_mean(place: tuple[int | str, ...]) -> str:
+    """The keys that are allowed where an unknown one stands, or the one that was meant."""
+    models: dict[str, type[BaseModel]] = {
+        "games": Axes,
+        "attacks": AttackEntry,
+        "mechanism": MechanismEntry,
+    }
+    if str(place[0]) == "curves":
+        return "; see docs/suites.md for the keys of a computation"
+    names = [str(part) for part in place[:-1] if not isinstance(part, int)]
+    allowed = list((models.get(names[-1], Suite) if names else Suite).model_fields)
+    close = get_close_matches(str(place[-1]), allowed, 1)
+    return f"; did you mean {close[0]!r}?" if close else f"; known keys: {', '.join(allowed)}"

@@ -1,0 +1,1 @@
+"""Ceilings on how many targets any attack reconstructs."""

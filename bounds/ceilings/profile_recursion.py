@@ -1,0 +1,123 @@
+"""A high-probability ceiling from a privacy profile, for any metric, with a complete proof.
+
+Swanberg 2025, Theorem 3.5 rests on a count F of failures of ε-DP that is independent of the sum
+of Bernoulli variables. Failures can depend on it, and mechanisms exist that pass the bound at
+small v: docs/profile.md has one. Two bounds hold for every ε of the profile without it. With
+p_j the best prior success, β_j = p_j/(p_j + (1 − p_j) e^−ε) and γ_j = δ(ε)/(p_j e^ε + 1 − p_j),
+
+    P[L ≥ v] ≤ P[Σ_j Bernoulli(β_j) ≥ v] + Σ_j γ_j,
+    P[j right, L > i] ≤ β_j·P[L without j ≥ i] + γ_j   for all j and i.
+
+The first serves at low confidences. The second is a line for each ε, and `_recursion` turns them
+into a bound that uses the whole profile at once.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from reconbench.bounds import _validate
+from reconbench.bounds._validate import FloatArray
+from reconbench.bounds.ceilings._recursion import Lines
+from reconbench.bounds.ceilings.swanberg import CONFIDENCES, beta
+from reconbench.bounds.guarantees._conjugate import largest_epsilon
+from reconbench.bounds.guarantees.guarantee import ApproxDP, Guarantee, PureDP
+from reconbench.bounds.guarantees.relation import require_replace_one
+from reconbench.bounds.poisson_binomial import PoissonBinomial
+
+_EPSILONS = 97
+_SUMS = 24
+
+
+@dataclass(frozen=True, eq=False)
+class ProfileRecursion:
+    """P[L ≥ v] from the privacy profile and the best prior successes, for any metric.
+
+    `best_prior_success` and the assumptions are those of `Theorem35`: independent targets given
+    the prior, a decomposable metric, replace-one neighbours; every attack is covered. For pure DP
+    it is never above Theorem 3.2 at the best prior guesses.
+    """
+
+    best_prior_success: FloatArray
+    guarantee: Guarantee
+
+    name: ClassVar[str] = "profile-recursion"
+    reference: ClassVar[str] = "reconbench, recursion over the privacy profile"
+    summary: ClassVar[str] = "any privacy profile and metric, for every attack, fully proved"
+
+    def __post_init__(self) -> None:
+        checked = _validate.probability_vector("best_prior_success", self.best_prior_success)
+        object.__setattr__(self, "best_prior_success", checked)
+        require_replace_one(self.guarantee, self.reference)
+
+    @property
+    def n(self) -> int:
+        return self.best_prior_success.size
+
+    def tail(self, v: ArrayLike) -> FloatArray:
+        at = _validate.thresholds("v", v, self.n)
+        return np.array([self._tail_at(int(k)) for k in at.flat]).reshape(at.shape)
+
+    def ceiling(self, confidence: float) -> int:
+        failure = 1 - _validate.strictly_between_zero_and_one("confidence", confidence)
+        by_sums = bisect_left(range(self.n), True, key=lambda v: bool(self._sums[v + 1] <= failure))
+        return min(by_sums, self._lines.ceiling(failure))
+
+    def _tail_at(self, v: int) -> float:
+        return min(float(self._sums[v]), self._lines.tail(v))
+
+    def _pairs(self, count: int) -> tuple[FloatArray, FloatArray]:
+        """Some ε up to the end of the profile, and γ_j at each: one row a target."""
+        guarantee = self.guarantee
+        largest = largest_epsilon(guarantee)
+        epsilons = (
+            largest * np.linspace(0, 1, count) if np.isfinite(largest) else np.array([largest])
+        )
+        deltas = np.array([guarantee.delta_at(float(epsilon)) for epsilon in epsilons])
+        if isinstance(guarantee, ApproxDP | PureDP):
+            # Whatever δ(∞) is called, the pair itself holds.
+            deltas[-1] = guarantee.delta if isinstance(guarantee, ApproxDP) else 0.0
+        p = self.best_prior_success[:, None]
+        # δ/(p e^ε + 1 − p) = δ e^−ε/(p + (1 − p) e^−ε)
+        shrink = np.exp(-epsilons)
+        weight = p + (1 - p) * shrink
+        return epsilons, deltas * np.divide(
+            shrink, weight, out=np.ones_like(weight), where=weight > 0
+        )
+
+    @cached_property
+    def _sums(self) -> FloatArray:
+        """min over ε of P[S ≥ v] + Σ_j γ_j, v = 0, …, n + 1."""
+        epsilons, gammas = self._pairs(_SUMS)
+        tails = np.array(
+            [
+                PoissonBinomial(beta(self.best_prior_success, float(epsilon))).tails + spent
+                for epsilon, spent in zip(epsilons, gammas.sum(axis=0), strict=True)
+            ]
+        )
+        best: FloatArray = np.minimum(tails.min(axis=0), 1.0)
+        best[-1] = 0.0
+        return best
+
+    @cached_property
+    def _lines(self) -> Lines:
+        epsilons, gammas = self._pairs(_EPSILONS)
+        slopes = [beta(self.best_prior_success, float(epsilon)) for epsilon in epsilons]
+        return Lines(np.stack(slopes, axis=1), gammas)
+
+
+def profile_recursion_ceilings(
+    best_prior_success: ArrayLike,
+    guarantee: Guarantee,
+    confidences: Sequence[float] = CONFIDENCES,
+) -> dict[float, int]:
+    """The ceilings of `ProfileRecursion`, by confidence."""
+    bound = ProfileRecursion(np.asarray(best_prior_success), guarantee)
+    return {confidence: bound.ceiling(confidence) for confidence in confidences}

@@ -1,0 +1,1 @@
+"""Privacy guarantees as trade-off curves."""

@@ -1,0 +1,1 @@
+"""Bounds on one target: advantage, success, singling out."""

@@ -1,0 +1,1 @@
+"""Bayesian networks: inference, fitting, and BIF files."""

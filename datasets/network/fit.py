@@ -1,0 +1,270 @@
+"""Fit a Bayesian network to a table: a structure, then smoothed tables, through pgmpy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any, Protocol
+
+import numpy as np
+from scipy.special import gammaln
+
+from reconbench.datasets.domain import DomainError
+from reconbench.datasets.network.baynet import BayNet
+from reconbench.datasets.network.elimination import Codes, Floats
+from reconbench.datasets.network.interop import quiet_pgmpy
+from reconbench.datasets.table import Table
+
+
+@dataclass(frozen=True)
+class Structure:
+    """Parents of every column, as positions, and the order in which columns are visited."""
+
+    parents: tuple[tuple[int, ...], ...]
+    order: tuple[int, ...]
+
+
+class StructureSearch(Protocol):
+    def search(self, table: Table) -> Structure: ...
+
+
+@dataclass(frozen=True)
+class GreedyMutualInformation:
+    """The order of DataSynthesizer and PrivBayes: grow the network by mutual information.
+
+    Start from the column of largest entropy; then, again and again, visit the column and parent
+    set (of at most ``max_parents`` visited columns, tables of at most ``max_cells``) of largest
+    mutual information. Plug-in information always grows with another parent, so it is measured
+    as the gain in Dirichlet marginal likelihood of the smoothed tables, which charges a parent
+    for the contexts it splits: a set is only as large as the data can pay for.
+    """
+
+    max_parents: int = 3
+    max_cells: int = 20_000
+    smoothing: float = 1.0
+
+    def __post_init__(self) -> None:
+        _check_cap(self.max_parents)
+
+    def search(self, table: Table) -> Structure:
+        d = len(table.domain)
+        order = [int(np.argmax([_entropy(table.codes[:, i]) for i in range(d)]))]
+        parents: dict[int, tuple[int, ...]] = {order[0]: ()}
+        left = [i for i in range(d) if i != order[0]]
+        sets: list[tuple[int, ...]] = [()]
+        scores: dict[tuple[int, tuple[int, ...]], float] = {(child, ()): 0.0 for child in left}
+        while left:
+            newest = order[-1]
+            grown = [
+                tuple(sorted((*chosen, newest)))
+                for chosen in sets
+                if len(chosen) < self.max_parents
+            ]
+            sets += grown
+            for child in left:
+                for chosen in grown:
+                    scores[child, chosen] = self._information(table, child, chosen)
+            child, chosen = max(
+                ((child, chosen) for child in left for chosen in sets), key=scores.__getitem__
+            )
+            parents[child] = chosen
+            order.append(child)
+            left.remove(child)
+        return Structure(tuple(parents[i] for i in range(d)), tuple(order))
+
+    def _information(self, table: Table, child: int, parents: tuple[int, ...]) -> float:
+        """log P(column | its parents) − log P(column), tables integrated out, in nats a record."""
+        sizes = table.domain.sizes
+        if prod(sizes[p] for p in parents) * sizes[child] > self.max_cells:
+            return -np.inf
+        column = table.codes[:, child]
+        weight = self.smoothing * _marginal(column, sizes[child])
+        split = _log_marginal_likelihood(_context(table, parents), column, weight)
+        return (split - _log_marginal_likelihood(np.zeros_like(column), column, weight)) / len(
+            table
+        )
+
+
+@dataclass(frozen=True)
+class HillClimbBIC:
+    """pgmpy's hill climbing on the Bayesian information criterion, with a cap on parents."""
+
+    max_parents: int = 3
+
+    def __post_init__(self) -> None:
+        _check_cap(self.max_parents)
+
+    def search(self, table: Table) -> Structure:
+        with quiet_pgmpy():
+            from pgmpy.causal_discovery import HillClimbSearch
+
+            found = HillClimbSearch(
+                scoring_method="bic-d",
+                max_indegree=self.max_parents,
+                return_type="dag",
+                show_progress=False,
+            ).fit(_frame(table))
+        return _from_edges(len(table.domain), found.causal_graph_.edges())
+
+
+@dataclass(frozen=True)
+class ChowLiu:
+    """The tree of largest total mutual information."""
+
+    def search(self, table: Table) -> Structure:
+        d = len(table.domain)
+        if d == 1:
+            return Independent().search(table)
+        with quiet_pgmpy():
+            from pgmpy.estimators import TreeSearch
+
+            tree = TreeSearch(_frame(table), root_node=_name(0), n_jobs=1)
+            dag = tree.estimate(estimator_type="chow-liu", show_progress=False)
+        return _from_edges(d, dag.edges())
+
+
+@dataclass(frozen=True)
+class Independent:
+    """Columns drawn one by one from their marginals."""
+
+    def search(self, table: Table) -> Structure:
+        d = len(table.domain)
+        return Structure(((),) * d, tuple(range(d)))
+
+
+def fit(table: Table, search: StructureSearch, smoothing: float = 1.0) -> BayNet:
+    """Fit a network: the structure that ``search`` finds, and Dirichlet-smoothed tables.
+
+    Every context gets ``smoothing`` pseudo-records spread like the column's own marginal (itself
+    smoothed by one record spread evenly), so that no cell is zero and a context that was never
+    seen falls back on the marginal.
+    """
+    if len(table) == 0:
+        raise DomainError("cannot fit a prior to a table without records")
+    if not (np.isfinite(smoothing) and smoothing > 0):
+        raise DomainError(f"smoothing must be a positive number, got {smoothing}")
+    structure = search.search(table)
+    domain = table.domain
+    with quiet_pgmpy():
+        from pgmpy.models import DiscreteBayesianNetwork
+        from pgmpy.parameter_estimator import DiscreteBayesianEstimator
+
+        model = DiscreteBayesianNetwork()
+        model.add_nodes_from([_name(i) for i in range(len(domain))])
+        for child, parents in enumerate(structure.parents):
+            model.add_edges_from([(_name(parent), _name(child)) for parent in parents])
+        estimator = DiscreteBayesianEstimator(
+            state_names={_name(i): list(range(size)) for i, size in enumerate(domain.sizes)},
+            prior_type="dirichlet",
+            pseudo_counts={
+                _name(i): _pseudo_counts(table, i, structure.parents[i], smoothing)
+                for i in range(len(domain))
+            },
+        )
+        estimator.fit(model, _frame(table))
+        found = {cpd.variable: cpd for cpd in estimator.parameters_}
+    cpts, parent_sets = [], []
+    for i, size in enumerate(domain.sizes):
+        cpd = found[_name(i)]
+        parents = tuple(_position(name) for name in cpd.variables[1:])
+        values = np.asarray(cpd.get_values(), dtype=np.float64)
+        cpts.append(values.T.reshape(*(domain.sizes[p] for p in parents), size))
+        parent_sets.append(parents)
+    order = tuple(domain.names[i] for i in structure.order)
+    return BayNet(domain, tuple(parent_sets), tuple(cpts), order)
+
+
+def held_out_scores(
+    table: Table,
+    searches: Mapping[str, StructureSearch],
+    smoothing: float,
+    *,
+    share: float = 0.2,
+    seed: int = 0,
+) -> dict[str, float]:
+    """Mean log-probability, in nats, of records kept out of the fit: the larger the better."""
+    order = np.random.default_rng(seed).permutation(len(table))
+    cut = round(len(table) * (1 - share))
+    if not 0 < cut < len(table):
+        raise DomainError(f"{len(table)} records are too few to hold {share:.0%} of them out")
+    train = Table(table.domain, table.codes[order[:cut]])
+    test = Table(table.domain, table.codes[order[cut:]])
+    return {
+        name: float(fit(train, search, smoothing).log_prob(test).mean())
+        for name, search in searches.items()
+    }
+
+
+def _marginal(column: Codes, size: int) -> Floats:
+    """A column's distribution, smoothed by one record spread evenly."""
+    counts = np.bincount(column, minlength=size) + 1.0 / size
+    share: Floats = counts / counts.sum()
+    return share
+
+
+def _pseudo_counts(table: Table, child: int, parents: Sequence[int], smoothing: float) -> Floats:
+    sizes = table.domain.sizes
+    weight = smoothing * _marginal(table.codes[:, child], sizes[child])
+    return np.repeat(weight[:, None], prod(sizes[p] for p in parents), axis=1)
+
+
+def _context(table: Table, parents: Sequence[int]) -> Codes:
+    """One number for each combination of the parents' codes."""
+    context = np.zeros(len(table), dtype=np.int64)
+    for parent in parents:
+        context = context * table.domain.sizes[parent] + table.codes[:, parent]
+    return context
+
+
+def _log_marginal_likelihood(context: Codes, column: Codes, weight: Floats) -> float:
+    """Dirichlet-multinomial: sum over contexts of log Γ(w)/Γ(w + n) + Σ log Γ(w_v + n_v)/Γ(w_v)."""
+    _, totals = np.unique(context, return_counts=True)
+    cells, counts = np.unique(context * len(weight) + column, return_counts=True)
+    prior = weight[cells % len(weight)]
+    whole = float(weight.sum())
+    return float(
+        (gammaln(prior + counts) - gammaln(prior)).sum()
+        + (gammaln(whole) - gammaln(whole + totals)).sum()
+    )
+
+
+def _entropy(column: Codes) -> float:
+    share = np.unique(column, return_counts=True)[1] / len(column)
+    return float(-(share * np.log(share)).sum())
+
+
+def _from_edges(d: int, edges: Any) -> Structure:
+    """Parents from a pgmpy graph; visit order is topological, lowest position first."""
+    parents: list[set[int]] = [set() for _ in range(d)]
+    for parent, child in edges:
+        parents[_position(child)].add(_position(parent))
+    order: list[int] = []
+    while len(order) < d:
+        order.append(next(i for i in range(d) if i not in order and parents[i] <= set(order)))
+    return Structure(tuple(tuple(sorted(p)) for p in parents), tuple(order))
+
+
+def _name(position: int) -> str:
+    """A plain identifier whose text order is the column order, as pgmpy sorts parents by name."""
+    return f"c{position:05d}"
+
+
+def _position(name: str) -> int:
+    return int(name[1:])
+
+
+def _frame(table: Table) -> Any:
+    import pandas as pd
+
+    return pd.DataFrame(
+        {
+            _name(i): pd.Categorical.from_codes(table.codes[:, i], categories=pd.Index(range(size)))
+            for i, size in enumerate(table.domain.sizes)
+        }
+    )
+
+
+def _check_cap(max_parents: int) -> None:
+    if max_parents < 1:
+        raise DomainError(f"max_parents must be at least 1, got {max_parents}")

@@ -1,0 +1,1 @@
+"""Scripts that make pages and figures of the documentation."""

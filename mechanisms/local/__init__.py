@@ -1,0 +1,1 @@
+"""Local reports: every record randomises its own values."""

@@ -1,0 +1,1 @@
+"""Figures for the page and for papers."""

@@ -1,0 +1,1 @@
+"""The leaderboard: table, ranking, page and files."""

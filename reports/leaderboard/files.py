@@ -1,0 +1,79 @@
+"""The leaderboard as CSV with its data dictionary, as Parquet, and as one self-contained page.
+
+Texts come back as strings and files as bytes: whoever calls decides where they are stored.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+
+from reconbench.benchmarks.store.summary import Summary
+from reconbench.reports.leaderboard.columns import ReportError
+from reconbench.reports.leaderboard.page import page
+from reconbench.reports.leaderboard.table import DICTIONARY, Board
+
+
+def leaderboard_csv(summaries: Sequence[Summary], suite: str = "") -> str:
+    """One line a cell and attack, with the columns of ``DICTIONARY`` (without absent ceilings).
+
+    Numbers are written in full; a text cell that a spreadsheet would run gets a leading ``'``.
+    Lines end with CR LF (RFC 4180), so write the text without translating line ends.
+    """
+    return Board.of(summaries, suite).csv()
+
+
+def leaderboard_columns(summaries: Sequence[Summary]) -> str:
+    """The data dictionary of ``leaderboard_csv``: column, kind, meaning, direction."""
+    return Board.of(summaries).dictionary()
+
+
+def leaderboard_parquet(summaries: Sequence[Summary], suite: str = "") -> bytes:
+    """The same table as a Parquet file, its columns typed; needs the extra ``parquet``."""
+    return parquet_of(Board.of(summaries, suite))
+
+
+def parquet_of(board: Board) -> bytes:
+    """A board as a Parquet file."""
+    try:
+        arrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
+    except ImportError:
+        raise ReportError(
+            "Parquet needs pyarrow: pip install 'reconbench[parquet]', or use the CSV"
+        ) from None
+    kinds = {
+        "text": arrow.string(),
+        "integer": arrow.int64(),
+        "number": arrow.float64(),
+        "boolean": arrow.bool_(),
+    }
+    schema = arrow.schema(
+        [
+            arrow.field(name, kinds[DICTIONARY[name].kind], metadata=_described(name))
+            for name in board.columns
+        ]
+    )
+    columns = {name: [row[name] for row in board.rows] for name in board.columns}
+    out = io.BytesIO()
+    parquet.write_table(arrow.table(columns, schema=schema), out)
+    return out.getvalue()
+
+
+def leaderboard_html(
+    summaries: Sequence[Summary],
+    title: str,
+    facts: Mapping[str, str],
+    *,
+    suite: str = "",
+    stale: int = 0,
+) -> str:
+    """A page that opens offline; ``facts`` says how the results came about, by name.
+
+    ``stale`` is how many stored rows were left out because other code made them.
+    """
+    return page(Board.of(summaries, suite), title, facts, stale)
+
+
+def _described(name: str) -> dict[str, str]:
+    return {"meaning": DICTIONARY[name].meaning, "direction": str(DICTIONARY[name].direction)}

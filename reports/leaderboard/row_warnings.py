@@ -1,0 +1,178 @@
+"""Automatic warnings on a row: what a careful reader would ask before believing it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from math import sqrt
+
+from scipy.special import betainc, stdtrit
+
+from reconbench.benchmarks.game.result import PROVED_CEILINGS
+from reconbench.benchmarks.store.summary import Summary
+from reconbench.reports.leaderboard.columns import ANY_ATTACK, CONFIDENCES, MEAN, MEANS, TOP
+
+# A run passes its own 95 % ceiling with a probability of at most this.
+ALLOWED = 0.05
+# More passes than chance explains at this level raise the alarm.
+LEVEL = 0.05
+
+
+class Weight(StrEnum):
+    """How much a flag should trouble the reader."""
+
+    ALARM = "alarm"
+    CAUTION = "caution"
+    NOTE = "note"
+
+
+class Flag(StrEnum):
+    ABOVE = "above-ceiling"
+    ABOVE_MEAN = "above-mean-ceiling"
+    FAILED = "failed"
+    BELOW = "below-baseline"
+    UNCONVERGED = "not-converged"
+    SKIPPED = "skipped"
+    PASSED = "passed-ceiling-allowed"
+    VACUOUS = "ceiling-vacuous"
+    NO_GAP = "no-gap"
+    SINGLE = "one-repetition"
+    NO_REFERENCE = "reference-missing"
+    COMPUTED = "computed"
+    PAPER = "paper-value"
+
+
+@dataclass(frozen=True)
+class Meaning:
+    weight: Weight
+    text: str
+
+
+MEANINGS: Mapping[Flag, Meaning] = {
+    Flag.ABOVE: Meaning(
+        Weight.ALARM,
+        "passed the 95 % ceiling (the tightest proved one, else that of Theorem 3.5) in more "
+        "repetitions than chance allows (exact binomial test at 5 %): the attack saw too much, the "
+        "prior is wrong, or the bound is",
+    ),
+    Flag.ABOVE_MEAN: Meaning(
+        Weight.ALARM,
+        "gained more over the prior's guess on the same tables than the ceiling on the mean "
+        "allows, with the whole 95 % interval and by a binomial test: by chance in at most 1 row "
+        "of 40",
+    ),
+    Flag.FAILED: Meaning(Weight.ALARM, "at least one repetition broke off"),
+    Flag.BELOW: Meaning(
+        Weight.CAUTION,
+        "did worse than the prior's guess on the same tables, with the whole 95 % interval of the "
+        "difference (by chance in 1 row of 40): the attack is not tuned, or trusts noise too much",
+    ),
+    Flag.UNCONVERGED: Meaning(
+        Weight.CAUTION,
+        "the best possible success did not pass its own checks: it is not to be trusted",
+    ),
+    Flag.SKIPPED: Meaning(Weight.CAUTION, "the attack declined at least one repetition"),
+    Flag.PASSED: Meaning(
+        Weight.NOTE,
+        "some repetitions passed the 95 % ceiling (the tightest proved one, else that of Theorem "
+        "3.5), no more than chance allows",
+    ),
+    Flag.VACUOUS: Meaning(
+        Weight.NOTE, "the tightest 95 % ceiling is all n records: this budget rules out nothing"
+    ),
+    Flag.NO_GAP: Meaning(
+        Weight.NOTE,
+        "baseline and ceiling on the mean are less than 1 % of n apart: the share closed is noise",
+    ),
+    Flag.SINGLE: Meaning(Weight.NOTE, "one repetition: no interval and no test"),
+    Flag.NO_REFERENCE: Meaning(
+        Weight.NOTE, "the attack that computes the best possible success did not play this game"
+    ),
+    Flag.COMPUTED: Meaning(Weight.NOTE, "bounds alone were computed: no attack was played"),
+    Flag.PAPER: Meaning(Weight.NOTE, "a paper prints a value for this game; it is shown beside"),
+}
+
+# Baseline and ceiling that are closer than this share of n leave no gap to speak of.
+LEAST_GAP = 0.01
+
+
+def flags(row: Summary, *, in_paper: bool) -> tuple[Flag, ...]:
+    """The flags of a row, the most serious first."""
+    if row.computed:
+        return (Flag.COMPUTED,)
+    gap, gained = mean_gap(row), gain_interval(row)
+    top = tightest(row).get(TOP)
+    above = row.above_ceiling if row.above_proved is None else row.above_proved
+    passed = round((above or 0.0) * row.repetitions)
+    chance = at_least(passed, row.repetitions, ALLOWED)
+    raised = {
+        Flag.ABOVE: passed > 0 and chance < LEVEL,
+        Flag.ABOVE_MEAN: gained is not None and _above_mean(row, gained[0]),
+        Flag.FAILED: row.failures > 0,
+        Flag.BELOW: gained is not None and gained[1] < 0,
+        Flag.UNCONVERGED: row.best_possible_converged is False,
+        Flag.SKIPPED: row.skipped > 0,
+        Flag.PASSED: passed > 0 and chance >= LEVEL,
+        Flag.VACUOUS: top is not None and top >= row.n,
+        Flag.NO_GAP: gap is not None and gap < LEAST_GAP * row.n,
+        Flag.SINGLE: row.repetitions == 1,
+        Flag.NO_REFERENCE: row.best_possible is None,
+        Flag.PAPER: in_paper,
+    }
+    return tuple(flag for flag in Flag if raised.get(flag))
+
+
+def tightest(row: Summary) -> dict[str, float]:
+    """The smallest ceiling for any attack by confidence: proved ones where they are stored."""
+    bounds = [bound for bound in PROVED_CEILINGS if bound in row.ceilings] or list(ANY_ATTACK)
+    stored = [row.ceilings[bound] for bound in bounds if bound in row.ceilings]
+    return {
+        level: min(by[level] for by in stored if level in by)
+        for level in CONFIDENCES
+        if any(level in by for by in stored)
+    }
+
+
+def prior_exact(row: Summary) -> float | None:
+    """The tightest ceiling on the expected success: prior-exact where it is stored."""
+    found = [row.ceilings[bound][MEAN] for bound in MEANS if MEAN in row.ceilings.get(bound, {})]
+    return min(found, default=None)
+
+
+def mean_gap(row: Summary) -> float | None:
+    """Records between what the prior expects and the most that any attack expects."""
+    most = prior_exact(row)
+    return None if most is None or row.computed else most - row.baseline_expected
+
+
+def gain_interval(row: Summary) -> tuple[float, float] | None:
+    """95 % Student interval of the records beyond the prior's guess on the same tables."""
+    found = [a - b for a, b in row.outcomes.values()]
+    many, total = len(found), sum(found)
+    if many < 2:
+        return None
+    # whole numbers: (m Σd² − (Σd)²) / (m (m − 1)) is the sample variance without rounding
+    variance = (many * sum(d * d for d in found) - total * total) / (many * (many - 1))
+    half = _quantile(many - 1) * sqrt(variance / many)
+    return total / many - half, total / many + half
+
+
+@cache
+def _quantile(freedom: int) -> float:
+    return float(stdtrit(freedom, 0.975))
+
+
+def _above_mean(row: Summary, gained: float) -> bool:
+    """Both tests must agree: repetitions that happen to be equal have an interval of width 0."""
+    most, gap = prior_exact(row), mean_gap(row)
+    if most is None or gap is None or gained <= gap:
+        return False
+    total, trials = sum(a for a, _ in row.outcomes.values()), row.n * len(row.outcomes)
+    return at_least(total, trials, min(1.0, most / row.n)) < LEVEL / 2
+
+
+def at_least(count: int, trials: int, chance: float) -> float:
+    """P[Binomial(trials, chance) ≥ count], as a tail: I_chance(count, trials − count + 1)."""
+    return 1.0 if count <= 0 else float(betainc(count, trials - count + 1, chance))

@@ -1,0 +1,1 @@
+"""Numbers, documents and templates that all reports share."""

@@ -1,0 +1,100 @@
+"""The kit passes honest attacks and catches each kind of dishonest one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from reconbench.benchmarks.game.play import AttackSpec
+from reconbench.benchmarks.plugins.check_attack import Player, check_attack, run_check
+
+DISHONEST = """
+import gc
+import numpy as np
+
+class Guess:
+    def reconstruct(self, view, rng):
+        return view.reconstruction(self.codes(view, rng))
+
+class Random(Guess):
+    name = "global-randomness"
+    def codes(self, view, rng):
+        return np.random.default_rng().integers(0, 2, size=(view.n, len(view.targets)))
+
+class Vandal(Guess):
+    name = "vandal"
+    def codes(self, view, rng):
+        for answer in view.release.answers:
+            answer[:] = 0
+        return np.zeros((view.n, len(view.targets)), dtype=int)
+
+class Peeker(Guess):
+    name = "peeker"
+    def codes(self, view, rng):
+        from reconbench.benchmarks.game import Round
+        rounds = [x for x in gc.get_objects() if type(x) is Round and x.view is view]
+        return rounds[-1].truth.codes if rounds else np.zeros((view.n, len(view.targets)), int)
+
+class Forger(Guess):
+    name = "forger"
+    def codes(self, view, rng):
+        for array in vars(view.release).values():
+            if isinstance(array, np.ndarray):
+                array.setflags(write=True)
+                array[...] = 0
+        return np.zeros((view.n, len(view.targets)), dtype=int)
+
+class Shapeless(Guess):
+    name = "shapeless"
+    def codes(self, view, rng):
+        return np.zeros(7, dtype=int)
+"""
+
+
+@pytest.mark.parametrize("name", ["posterior", "prior", "random", "rap"])
+def test_our_attacks_pass(name: str) -> None:
+    assert [check for check in check_attack(name) if check.passed is False] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "mechanism"),
+    [("agia", "gradient"), ("agia-prior", "gradient"), ("extraction-prior", "ngram-dpsgd")],
+)
+def test_attacks_on_other_releases_pass_and_play(name: str, mechanism: str) -> None:
+    found = {check.name: check for check in check_attack(name, mechanism=mechanism)}
+    assert [check for check in found.values() if check.passed is False] == []
+    assert all(found[each].passed for each in ("valid guesses", "stays below the ceiling"))
+    wide = found["several columns"]
+    assert wide.passed or "there are no games with two columns" in wide.detail
+
+
+@pytest.mark.parametrize("mechanism", ["gradient", "ngram-dpsgd"])
+def test_forged_releases_are_caught(tmp_path: Path, mechanism: str) -> None:
+    path = tmp_path / "dishonest.py"
+    path.write_text(DISHONEST)
+    found = run_check("leaves the view alone", Player(AttackSpec(f"{path}:Forger"), mechanism))
+    assert found.passed is False and "changed the release" in found.detail
+
+
+def test_an_unknown_mechanism_is_told() -> None:
+    with pytest.raises(ValueError, match="unknown mechanism 'nope'"):
+        check_attack("prior", mechanism="nope")
+
+
+@pytest.mark.parametrize(
+    ("name", "check"),
+    [
+        ("Random", "same seed, same guesses"),
+        ("Vandal", "leaves the view alone"),
+        ("Peeker", "sees only the view"),
+        ("Peeker", "gains nothing without a release"),
+        ("Peeker", "stays below the ceiling"),
+        ("Shapeless", "valid guesses"),
+    ],
+)
+def test_dishonest_attacks_are_caught(tmp_path: Path, name: str, check: str) -> None:
+    path = tmp_path / "dishonest.py"
+    path.write_text(DISHONEST)
+    failed = {c.name for c in check_attack(f"{path}:{name}") if c.passed is False}
+    assert check in failed

@@ -1,0 +1,152 @@
+"""The best possible success of a game, beside every attack that played it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from reconbench.benchmarks.game.play import Adversary, AttackSpec, Game, Round, play
+from reconbench.benchmarks.game.result import Result, ResultError, Status
+from reconbench.benchmarks.store.summary import (
+    REFERENCES,
+    Outcomes,
+    outcomes_csv,
+    read_outcomes,
+    summarise,
+)
+
+
+@pytest.fixture(scope="module")
+def rows() -> list[Result]:
+    rounds = [Round.of(Game("acs", ("SEX",), epsilon=1.0, n=5, rep=rep)) for rep in range(3)]
+    return [play(each, AttackSpec("prior")) for each in rounds]
+
+
+def stating(rows: list[Result], attack: str = "posterior", **more: object) -> list[Result]:
+    values = zip((3.0, 4.0, 4.5), (0.3, 0.0, 0.4), strict=True)
+    found = [
+        replace(
+            row,
+            attack=attack,
+            best_possible=best,
+            best_possible_se=error,
+            best_possible_converged=True,
+        )
+        for row, (best, error) in zip(rows, values, strict=True)
+    ]
+    return [replace(row, **more) for row in found]  # type: ignore[arg-type]
+
+
+def test_every_attack_of_the_game_carries_the_mean(rows: list[Result]) -> None:
+    for found in summarise([*rows, *stating(rows)]):
+        assert found.best_possible == pytest.approx(11.5 / 3)
+        assert found.best_possible_se == pytest.approx(0.5 / 3)
+        assert found.best_possible_converged is True
+
+
+def test_none_if_the_reference_did_not_play(rows: list[Result]) -> None:
+    (found,) = summarise(rows)
+    assert found.best_possible is found.best_possible_se is found.best_possible_converged is None
+
+
+def test_a_claim_of_another_attack_does_not_count(rows: list[Result]) -> None:
+    for attack in ("mine", "informed"):
+        assert all(each.best_possible is None for each in summarise(stating(rows, attack)))
+    informed = stating(rows, "informed", adversary="informed")
+    assert summarise(informed)[0].best_possible is not None
+    assert set(REFERENCES) == {each.value for each in Adversary}
+
+
+@pytest.mark.parametrize("attack", ["agia-prior", "extraction-prior", "optimal"])
+@pytest.mark.parametrize("adversary", list(Adversary))
+def test_attacks_of_this_package_are_believed(
+    rows: list[Result], attack: str, adversary: Adversary
+) -> None:
+    """Whatever the mechanism: other families have references of their own."""
+    found = summarise(stating(rows, attack, adversary=adversary.value))
+    assert found[0].best_possible == pytest.approx(11.5 / 3)
+
+
+def test_a_failed_row_says_nothing(rows: list[Result]) -> None:
+    assert summarise(stating(rows, status=Status.FAILED))[0].best_possible is None
+
+
+def test_one_repetition_that_did_not_converge_is_told(rows: list[Result]) -> None:
+    stated = stating(rows)
+    for doubt in (False, None):
+        stated[1] = replace(stated[1], best_possible_converged=doubt)
+        assert all(each.best_possible_converged is False for each in summarise([*rows, *stated]))
+
+
+def test_other_games_keep_their_own(rows: list[Result]) -> None:
+    others = [replace(row, epsilon=2.0) for row in rows]
+    first, second, _ = summarise([*rows, *others, *stating(others)])
+    assert first.best_possible is None
+    assert second.best_possible is not None
+
+
+def test_of_variants_the_surest_counts(rows: list[Result]) -> None:
+    variant = [
+        replace(row, attack_options={"sweeps": 9}, best_possible=1.0, best_possible_converged=False)
+        for row in stating(rows)
+    ]
+    for order in ([*variant, *stating(rows)], [*stating(rows), *variant]):
+        assert summarise(order)[0].best_possible == pytest.approx(11.5 / 3)
+
+
+def test_rows_of_before_still_load_and_new_ones_come_back(rows: list[Result]) -> None:
+    raw = rows[0].to_json()
+    for name in ("best_possible", "best_possible_se", "best_possible_converged"):
+        del raw[name]
+    assert Result.from_json(raw) == rows[0]
+    (stated, *_) = stating(rows)
+    assert Result.from_json(stated.to_json()) == stated
+    with pytest.raises(ResultError, match="unknown field"):
+        Result.from_json({**raw, "best": 1.0})
+
+
+@pytest.fixture
+def outcomes() -> Outcomes:
+    return Outcomes(
+        dataset="acs",
+        column='a,"b"',
+        values=2,
+        n=100,
+        k=3,
+        epsilon=math.inf,
+        delta=1e-5,
+        mechanism="m",
+        metric="exact",
+        adversary="realistic",
+        attack="posterior",
+        seed=0,
+        failures=1,
+        skipped=0,
+        prior=50.25,
+        published_50=None,
+        published_95=90.5,
+        best_error=0.125,
+        reps=(0, 2),
+        successes=(50, 51),
+        best=(50.25, 51.5),
+        unconverged=(2,),
+        exact=(60.0, 61.25),
+    )
+
+
+def test_outcomes_survive_the_file(outcomes: Outcomes) -> None:
+    plain = replace(outcomes, best=(), exact=(), unconverged=(), best_error=None)
+    assert read_outcomes(outcomes_csv([outcomes, plain])) == [outcomes, plain]
+    assert read_outcomes(outcomes_csv([])) == []
+
+
+def test_bad_files_of_outcomes_are_refused(outcomes: Outcomes) -> None:
+    text = outcomes_csv([outcomes])
+    with pytest.raises(ResultError, match="has the columns dataset"):
+        read_outcomes(text.replace("dataset", "data", 1))
+    with pytest.raises(ResultError, match="line 2 does not hold outcomes"):
+        read_outcomes(text.replace("50 51", "50 x"))
+    with pytest.raises(ResultError, match="1 successes for 2 repetitions"):
+        replace(outcomes, successes=(1,))
