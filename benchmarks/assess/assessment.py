@@ -67,7 +67,7 @@ class Question:
         missing = {PRIOR, OPTIMAL} - set(self.attacks)
         if missing:
             raise AssessError(f"attacks must contain {PRIOR} and {OPTIMAL}, got {self.attacks}")
-        named = plugins.registered("attacks")
+        named = plugins.get_entries("attack")
         for name in self.attacks:
             if name not in named:
                 raise AssessError(f"unknown attack {name!r}; allowed: {', '.join(named)}")

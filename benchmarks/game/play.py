@@ -49,7 +49,7 @@ class AttackSpec:
 
     def build(self) -> Attack:
         try:
-            return plugins.attack(self.spec, self.options)
+            return plugins.build_attack(self.spec, self.options)
         except ValueError:
             raise
         except Exception as error:  # a plugin is foreign code: whatever it raises is its fault
@@ -155,10 +155,10 @@ def lost(row: Result, attack: AttackSpec, error: str) -> Result:
 
 def unplayed(game: Game, attack: AttackSpec, error: str) -> Result:
     """The row of a game that could not be set up: no table, no release, no attack's fault."""
-    prior = plugins.prior(game.dataset)
+    prior = plugins.load_prior(game.dataset)
     row = Result(
         **_axes(game, prior, columns(game, prior.domain)[1], parse_metric(game.metric)),
-        mechanism=plugins.mechanism(game.mechanism).name,
+        mechanism=plugins.load_mechanism(game.mechanism).name,
         sigma=0.0,
         mu=0.0,
         noise_sd=0.0,
@@ -312,7 +312,7 @@ def _row(round_: Round, attack: str, options: Mapping[str, Any]) -> Result:
 def _axes(game: Game, prior: Prior, known: tuple[str, ...], metric: Metric) -> dict[str, Any]:
     """What a row says before anything is drawn."""
     return {
-        "dataset": plugins.short(game.dataset),
+        "dataset": plugins.shorten_spec(game.dataset),
         "data_hash": prior.sha256(),
         "targets": game.targets,
         "known": known,
@@ -325,7 +325,7 @@ def _axes(game: Game, prior: Prior, known: tuple[str, ...], metric: Metric) -> d
         "seed": game.seed,
         "rep": game.rep,
         "attacker_prior": game.attacker_prior,
-        "mechanism_options": options.read(game.mechanism_options),
+        "mechanism_options": options.decode(game.mechanism_options),
         "advantage": game.advantage,
     }
 

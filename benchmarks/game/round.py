@@ -84,7 +84,7 @@ class Game:
                 f"{self.advantage}"
             )
         misfit.check_spec(self.attacker_prior)
-        object.__setattr__(self, "mechanism_options", options.canonical(self.mechanism_options))
+        object.__setattr__(self, "mechanism_options", options.normalise(self.mechanism_options))
 
     def at(self, rep: int) -> Game:
         """Another repetition of this game."""
@@ -94,7 +94,7 @@ class Game:
         """A random stream named by the given axes of this game, its prior, seed and repetition."""
         axes: dict[str, object] = {name: _axis(getattr(self, name)) for name in names}
         if "mechanism" in axes:
-            axes["mechanism"] = plugins.identity(self.mechanism)
+            axes["mechanism"] = plugins.identify_spec(self.mechanism)
             if self.mechanism_options != options.NONE:
                 axes["mechanism_options"] = self.mechanism_options
         axes |= {"prior": prior.sha256(), "seed": self.seed, "rep": self.rep}
@@ -103,18 +103,18 @@ class Game:
 
 def check(game: Game) -> tuple[Prior, tuple[str, ...], Metric, Mechanism]:
     """Whatever can be wrong with a game is found here, before anything is drawn or written."""
-    prior = plugins.prior(game.dataset)
+    prior = plugins.load_prior(game.dataset)
     domain, known = columns(game, prior.domain)
     metric = parse_metric(game.metric)
     metric.check(domain, game.targets)
-    mechanism = plugins.calibrated(
+    mechanism = plugins.build_mechanism(
         game.mechanism,
         domain,
         game.targets,
         game.epsilon,
         game.delta,
         k=game.k,
-        options=options.read(game.mechanism_options),
+        options=options.decode(game.mechanism_options),
     )
     return prior, known, metric, mechanism
 

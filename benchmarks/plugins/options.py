@@ -15,7 +15,7 @@ class OptionsError(ValueError):
     """Options that cannot be an axis."""
 
 
-def written(options: Mapping[str, object]) -> str:
+def encode(options: Mapping[str, object]) -> str:
     """Options as JSON: equal ones, and only these, give equal texts (1, 1.0 and true differ)."""
     for name, value in options.items():
         if not isinstance(name, str) or not name.isidentifier():
@@ -28,8 +28,8 @@ def written(options: Mapping[str, object]) -> str:
     return json.dumps(dict(options), sort_keys=True)
 
 
-def read(text: str) -> dict[str, Option]:
-    """The inverse of ``written``; any other way to write a JSON object will do as well."""
+def decode(text: str) -> dict[str, Option]:
+    """The inverse of ``encode``; any other way to write a JSON object will do as well."""
     try:
         found = json.loads(text)
     except (TypeError, ValueError):
@@ -41,11 +41,11 @@ def read(text: str) -> dict[str, Option]:
     return found
 
 
-def canonical(text: str) -> str:
+def normalise(text: str) -> str:
     """The one way to write the options that a text holds."""
-    return written(read(text))
+    return encode(decode(text))
 
 
-def shown(options: Mapping[str, object]) -> str:
+def describe(options: Mapping[str, object]) -> str:
     """Options in a sentence."""
     return ", ".join(f"{name} = {value!r}" for name, value in options.items())

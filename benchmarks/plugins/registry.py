@@ -14,11 +14,12 @@ from typing import Any
 
 from reconbench.attacks import Attack
 from reconbench.benchmarks import memory
-from reconbench.benchmarks.plugins.options import Option, shown
-from reconbench.datasets import BayNet, Domain, Prior, load_prior, rule_priors
+from reconbench.benchmarks.plugins.options import Option, describe
+from reconbench.datasets import BayNet, Domain, Prior, rule_priors
+from reconbench.datasets import load_prior as load_network
 from reconbench.mechanisms import Mechanism
 
-KINDS = ("attacks", "mechanisms", "datasets")
+KINDS = ("attack", "mechanism", "dataset")
 # What the game itself says to a mechanism's ``for_budget``: not for options.
 CALIBRATION = ("domain", "hidden", "epsilon", "delta", "k")
 
@@ -28,16 +29,16 @@ class PluginError(ValueError):
 
 
 @cache
-def registered(kind: str) -> dict[str, EntryPoint]:
+def get_entries(kind: str) -> dict[str, EntryPoint]:
     """Entry points of a kind by name, in name order; ours win over a namesake."""
-    found = sorted(entry_points(group=f"reconbench.{kind}"), key=lambda point: point.name)
+    found = sorted(entry_points(group=f"reconbench.{kind}s"), key=lambda point: point.name)
     ours = [point for point in found if point.value.startswith("reconbench.")]
     return {point.name: point for point in [*found, *ours]}
 
 
-def attack(spec: str, options: Mapping[str, object] | None = None) -> Attack:
+def build_attack(spec: str, options: Mapping[str, object] | None = None) -> Attack:
     """An attack by name, or by ``path/to/file.py:Class``, built with its options."""
-    cls: Any = _resolve("attacks", spec)
+    cls: Any = _resolve("attack", spec)
     if not isinstance(cls, type) or not callable(getattr(cls, "reconstruct", None)):
         raise PluginError(f"attack {spec!r} must be a class with a reconstruct(view, rng) method")
     name = getattr(cls, "name", None)
@@ -52,7 +53,7 @@ def attack(spec: str, options: Mapping[str, object] | None = None) -> Attack:
     return built
 
 
-def absolute(spec: str) -> str:
+def make_absolute(spec: str) -> str:
     """A spec that means the same in any working directory."""
     path, colon, name = spec.rpartition(":")
     if colon and path.endswith(".py"):
@@ -60,13 +61,13 @@ def absolute(spec: str) -> str:
     return str(Path(spec).resolve()) if spec.endswith(".bif") else spec
 
 
-def short(spec: str) -> str:
+def shorten_spec(spec: str) -> str:
     """A spec without the folder of its file: what rows and keys say, wherever the file lies."""
-    path = own_file(spec)
+    path = get_file(spec)
     return spec if path is None else Path(path).name + spec[len(path) :]
 
 
-def identity(spec: str) -> str:
+def identify_spec(spec: str) -> str:
     """What random streams know a plugin by: its name, or the content of its file and the class.
 
     The file's place does not count, so that a copy in another folder gives the same numbers.
@@ -86,9 +87,9 @@ def _content_hash(path: Path, file: Path) -> str:
         raise PluginError(f"no plugin file {path}") from None
 
 
-def mechanism(name: str) -> type[Mechanism]:
+def load_mechanism(name: str) -> type[Mechanism]:
     """A mechanism class, by name or ``file.py:Class``."""
-    found: type[Mechanism] = _resolve("mechanisms", name)
+    found: type[Mechanism] = _resolve("mechanism", name)
     if not callable(getattr(found, "for_budget", None)):
         raise PluginError(f"mechanism {name!r} must be a class with a for_budget classmethod")
     called = getattr(found, "name", None)
@@ -113,7 +114,7 @@ def check_options(name: str, options: Mapping[str, Option]) -> None:
             raise PluginError(f"mechanism {name!r} needs the option {key!r}; {_its_options(name)}")
 
 
-def calibrated(
+def build_mechanism(
     name: str,
     domain: Domain,
     hidden: Sequence[str],
@@ -125,14 +126,14 @@ def calibrated(
 ) -> Mechanism:
     """A mechanism for a budget, with its options; whatever is wrong with them is told here."""
     check_options(name, options)
-    cls: Any = mechanism(name)
+    cls: Any = load_mechanism(name)
     try:
         built: Mechanism = cls.for_budget(domain, hidden, epsilon, delta, k=k, **options)
     except Exception as error:  # a plugin is foreign code: whatever it raises is its fault
         told = isinstance(error, ValueError)
         if memory.exhausted(error) or (told and not options):
             raise
-        having = f" with {shown(options)}" if options else ""
+        having = f" with {describe(options)}" if options else ""
         raise PluginError(
             f"mechanism {name!r}{having} cannot be built: {error if told else _brief(error)}; "
             f"{_its_options(name)}"
@@ -142,7 +143,7 @@ def calibrated(
 
 def _mechanism_parameters(name: str) -> tuple[dict[str, inspect.Parameter], bool]:
     """The options of a mechanism by name, and whether it takes any other."""
-    every = inspect.signature(mechanism(name).for_budget).parameters
+    every = inspect.signature(load_mechanism(name).for_budget).parameters
     kinds = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     own = {
         key: parameter
@@ -160,7 +161,7 @@ def _its_options(name: str) -> str:
 _stand_ins: dict[str, str] = {}
 
 
-def stand_in(files: Mapping[str, str]) -> None:
+def use_copies(files: Mapping[str, str]) -> None:
     """From now on read these files, by the paths that specs give, from where they are copied.
 
     Specs keep their paths, by which files are found: on a machine that has only copies, rows come
@@ -170,7 +171,7 @@ def stand_in(files: Mapping[str, str]) -> None:
     _stand_ins.update(files)
 
 
-def own_file(spec: str) -> str | None:
+def get_file(spec: str) -> str | None:
     """The path of a spec that is in a file of the user's own."""
     path, colon, _ = spec.rpartition(":")
     if colon and path.endswith(".py"):
@@ -186,13 +187,13 @@ def _whereabouts(path: str) -> tuple[Path, Path]:
     return found, found
 
 
-def prior(spec: str) -> Prior:
+def load_prior(spec: str) -> Prior:
     """A prior by name, the network in a ``.bif`` file, or one of a family as ``family:shape``."""
     if spec.endswith(".bif"):
         return _prior_file(_whereabouts(spec)[1])
     if spec.partition(":")[0] in rule_priors.FAMILIES:
         return rule_priors.load(spec)
-    found = _resolve("datasets", spec)()
+    found = _resolve("dataset", spec)()
     if not isinstance(found, Prior):
         raise PluginError(f"dataset {spec!r} must be a function that returns a Prior")
     return found
@@ -200,10 +201,10 @@ def prior(spec: str) -> Prior:
 
 @cache
 def _prior_file(path: Path) -> BayNet:
-    return load_prior(path)
+    return load_network(path)
 
 
-def load(spec: str) -> Any:
+def load_from_file(spec: str) -> Any:
     """What a file of the user's own defines, by ``path/to/file.py:name``: a class or a function."""
     path, _, name = spec.rpartition(":")
     if not path.endswith(".py"):
@@ -213,18 +214,18 @@ def load(spec: str) -> Any:
 
 def _resolve(kind: str, spec: str) -> Any:
     if spec.rpartition(":")[0].endswith(".py"):
-        return load(spec)
-    points = registered(kind)
+        return load_from_file(spec)
+    points = get_entries(kind)
     if spec not in points:
         more = " or path/to/file.py:Class"
-        if kind == "datasets":
+        if kind == "dataset":
             families = ", ".join(each.usage for each in rule_priors.FAMILIES.values())
             more = f" {families} or path/to/prior.bif"
-        raise PluginError(f"unknown {kind[:-1]} {spec!r}; available: {', '.join(points)},{more}")
+        raise PluginError(f"unknown {kind} {spec!r}; available: {', '.join(points)},{more}")
     try:
         return points[spec].load()
     except Exception as error:  # an entry point is foreign code: whatever it raises is its fault
-        raise PluginError(f"{kind[:-1]} {spec!r} does not import: {_brief(error)}") from error
+        raise PluginError(f"{kind} {spec!r} does not import: {_brief(error)}") from error
 
 
 @cache
@@ -257,7 +258,7 @@ def _brief(error: BaseException) -> str:
     return f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
 
 
-def summary(point: EntryPoint) -> str:
+def describe_entry(point: EntryPoint) -> str:
     """The first line of a plugin's documentation, or why it does not import."""
     try:
         text = inspect.getdoc(point.load()) or ""

@@ -187,7 +187,7 @@ class _Timings:
     def seconds(self, game: Game, spec: AttackSpec, cells: int) -> float:
         """Of one row of a game, given as its repetition 0."""
         name = self._names.get(called(spec), _name(spec))
-        size = (plugins.short(game.dataset), len(game.targets), game.n, game.k, name)
+        size = (plugins.shorten_spec(game.dataset), len(game.targets), game.n, game.k, name)
         found = self._cells.get((game, called(spec)))
         found = found or self._sizes.get((*size, _options(spec.options)))
         if found:
@@ -223,12 +223,12 @@ def _other_worlds(game: Game) -> float:
     """How often an attack plays a whole table again to measure its advantage."""
     if game.adversary is Adversary.INFORMED:
         return game.advantage / game.n
-    local = issubclass(plugins.mechanism(game.mechanism), LocalReports)
+    local = issubclass(plugins.load_mechanism(game.mechanism), LocalReports)
     return min(game.advantage, 1) if local else game.advantage
 
 
 def _joint_size(dataset: str, columns: tuple[str, ...]) -> int:
-    return prod(plugins.prior(dataset).domain.project(columns).sizes)
+    return prod(plugins.load_prior(dataset).domain.project(columns).sizes)
 
 
 def _released(game: Game) -> tuple[tuple[str, ...], int]:

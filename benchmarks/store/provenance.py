@@ -62,8 +62,8 @@ def code_version(attack: str, mechanism: str) -> str:
         own = {"computation": _computation(mechanism), "versions": computation_versions(mechanism)}
         return _sha256(json.dumps(own, sort_keys=True))
     parts = {
-        "attack": part("attacks", attack),
-        "mechanism": part("mechanisms", mechanism),
+        "attack": part("attack", attack),
+        "mechanism": part("mechanism", mechanism),
         "game": _game(),
         "versions": versions(),
     }
@@ -104,7 +104,7 @@ def shipped_method(spec: str, name: str) -> bool | None:
 
 
 def _shipped_class(spec: str) -> ast.ClassDef | None:
-    point = plugins.registered("attacks").get(spec)
+    point = plugins.get_entries("attack").get(spec)
     home, _, cls = point.value.partition(":") if point is not None else ("", "", "")
     found = _find(home) if home.split(".")[0] == OURS else None
     if found is None:
@@ -140,9 +140,9 @@ def part(kind: str, spec: str) -> str:
             return _of_file(Path(path).read_bytes())
         except OSError as error:
             raise plugins.PluginError(f"no plugin file {path}: {error.strerror}") from None
-    points = plugins.registered(kind)
+    points = plugins.get_entries(kind)
     if spec not in points:
-        raise plugins.PluginError(f"unknown {kind[:-1]} {spec!r}")
+        raise plugins.PluginError(f"unknown {kind} {spec!r}")
     point = points[spec]
     number = point.dist.version if point.dist is not None else ""
     name = point.value.partition(":")[0].strip()

@@ -115,7 +115,7 @@ class Keys:
     """Hashes keys, each prior and each plugin's code once; so use it for one run only."""
 
     def __init__(self) -> None:
-        self._prior = cache(lambda dataset: plugins.prior(dataset).sha256())
+        self._prior = cache(lambda dataset: plugins.load_prior(dataset).sha256())
         self._origin = cache(lambda attack, mechanism: _origin(attack, mechanism))
         self._mechanism = cache(_mechanism)
         self._players: dict[tuple[str, str], str] = {}
@@ -134,7 +134,7 @@ class Keys:
             del axes["advantage"]
         axes["epsilon"] = repr(float(game.epsilon))
         axes["delta"] = repr(float(game.delta))
-        axes["dataset"] = plugins.short(game.dataset)
+        axes["dataset"] = plugins.shorten_spec(game.dataset)
         axes["mechanism"] = self._mechanism(game.mechanism)
         text = json.dumps([axes, self._prior(game.dataset), SCHEMA_VERSION], sort_keys=True)
         config = _sha256(text + self._players[called])
@@ -159,9 +159,9 @@ def _mechanism(spec: str) -> str:
 
     The content of the file is part of the code that a key is hashed from.
     """
-    if plugins.own_file(spec) is None:
+    if plugins.get_file(spec) is None:
         return spec
-    return f"{plugins.mechanism(spec).name} {spec.rpartition(':')[2]}"
+    return f"{plugins.load_mechanism(spec).name} {spec.rpartition(':')[2]}"
 
 
 def _player(attack: AttackSpec) -> str:

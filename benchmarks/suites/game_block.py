@@ -13,7 +13,7 @@ from reconbench.attacks import parse_metric
 from reconbench.benchmarks import plugins
 from reconbench.benchmarks.game import misfit
 from reconbench.benchmarks.game.play import Adversary, Game, check
-from reconbench.benchmarks.plugins.options import Option, written
+from reconbench.benchmarks.plugins.options import Option, encode
 from reconbench.datasets import Prior
 
 EACH = "each"
@@ -119,7 +119,7 @@ class MechanismEntry(Strict):
     @property
     def axes(self) -> tuple[str, str]:
         """The mechanism and its options as they are in a game."""
-        return plugins.absolute(self.mechanism), written(self.options)
+        return plugins.make_absolute(self.mechanism), encode(self.options)
 
 
 Mechanisms = Annotated[list[MechanismEntry], BeforeValidator(told_mechanisms), Field(min_length=1)]
@@ -152,7 +152,7 @@ class Exclude(Strict):
             if name == "targets":
                 listed_values = [(t,) if isinstance(t, str) else tuple(t) for t in listed_values]
             elif name == "dataset":
-                listed_values = [plugins.absolute(spec) for spec in listed_values]
+                listed_values = [plugins.make_absolute(spec) for spec in listed_values]
             elif name == "mechanism":
                 listed_values = [_released_by(each, game) for each in listed_values]
             if getattr(game, name) not in listed_values:
@@ -163,7 +163,7 @@ class Exclude(Strict):
 def _released_by(entry: str | MechanismEntry, game: Game) -> str | None:
     """The mechanism of an entry; none if the entry has other options than the game."""
     if isinstance(entry, str):
-        return plugins.absolute(entry)
+        return plugins.make_absolute(entry)
     name, options = entry.axes
     return name if options == game.mechanism_options else None
 
@@ -238,7 +238,7 @@ class Axes(Strict):
         games = []
         for dataset in self.dataset:
             with _naming("dataset"):
-                prior = plugins.prior(plugins.absolute(dataset))
+                prior = plugins.load_prior(plugins.make_absolute(dataset))
             with _naming("known"):
                 known = self._known_columns(prior)
             with _naming("targets"):
@@ -253,7 +253,7 @@ class Axes(Strict):
                 with _naming("metric"):
                     parse_metric(metric).check(prior.domain, targets)
                 game = Game(
-                    dataset=plugins.absolute(dataset),
+                    dataset=plugins.make_absolute(dataset),
                     targets=targets,
                     known=known,
                     n=n,

@@ -86,7 +86,7 @@ class Suite(Strict):
 
         None if the suite has computations only.
         """
-        more = tuple(AttackSpec(plugins.absolute(spec)) for spec in more_attacks)
+        more = tuple(AttackSpec(plugins.make_absolute(spec)) for spec in more_attacks)
         found: dict[Game, dict[tuple[str, str], AttackSpec]] = {}
         for part in self.parts:
             for game, attacks in part._rounds(seed, repetitions):
@@ -127,8 +127,8 @@ class Suite(Strict):
                     yield game.at(rep), attacks
 
     def _specs(self, entries: Sequence[AttackEntry], where: str) -> tuple[AttackSpec, ...]:
-        specs = tuple(AttackSpec(plugins.absolute(e.attack), e.options) for e in entries)
-        known = plugins.registered("attacks")
+        specs = tuple(AttackSpec(plugins.make_absolute(e.attack), e.options) for e in entries)
+        known = plugins.get_entries("attack")
         for spec in specs:
             if spec.spec not in known and not spec.spec.rpartition(":")[0].endswith(".py"):
                 raise SuiteError(
@@ -185,7 +185,7 @@ def _beside(raw: Any, folder: Path) -> Any:
         return {key: raw[key] if key == "options" else _beside(raw[key], folder) for key in raw}
     if isinstance(raw, list):
         return [_beside(each, folder) for each in raw]
-    file = plugins.own_file(raw) if isinstance(raw, str) else None
+    file = plugins.get_file(raw) if isinstance(raw, str) else None
     if file is None or Path(file).is_absolute() or not (folder / file).is_file():
         return raw
     return f"{folder / file}{raw[len(file) :]}"

@@ -273,7 +273,7 @@ def told_apart(dataset: str, column: str, repetitions: int, n: int = 100) -> flo
     Records that are alike in all known columns get one guess, the likeliest of theirs: swapping
     their hidden values changes neither the prior nor any marginal.
     """
-    prior, game = plugins.prior(dataset), Game(dataset, (column,), float("inf"), n=n)
+    prior, game = plugins.load_prior(dataset), Game(dataset, (column,), float("inf"), n=n)
     found = []
     for rep in range(repetitions):
         table = prior.sample(n, game.at(rep).stream("table", prior, "n"))

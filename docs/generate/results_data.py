@@ -101,14 +101,14 @@ def _published(rows: Sequence[Result], confidence: str) -> float | None:
 
 
 def _values(row: Result, column: str) -> int:
-    prior = plugins.prior(row.dataset)
+    prior = plugins.load_prior(row.dataset)
     if prior.sha256() != row.data_hash:
         raise GapError(f"{row.dataset} has another prior now than when its rows were played")
     return prior.domain[column].size
 
 
 def _order(each: Outcomes) -> tuple[object, ...]:
-    place = plugins.prior(each.dataset).domain.position(each.column)
+    place = plugins.load_prior(each.dataset).domain.position(each.column)
     return (each.dataset, place, each.epsilon, each.adversary, each.attack, each.seed)
 
 

@@ -58,7 +58,7 @@ def test_columns_keep_their_joint_distribution() -> None:
 )
 def test_refusals(spec: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        plugins.prior(spec)
+        plugins.load_prior(spec)
     if not spec.startswith("zipf"):
         return
     with pytest.raises(DomainError, match="unknown family 'zipf'"):

@@ -210,7 +210,7 @@ def _read(source: Path, domain: Path | None, prior: Path | None) -> Table:
     if prior is not None and prior.suffix != ".bif":
         raise ValueError(f"--prior must be a .bif file, got {str(prior)!r}")
     if domain is None:
-        return own_table.read_table(source, plugins.prior(str(prior)).domain)
+        return own_table.read_table(source, plugins.load_prior(str(prior)).domain)
     return own_table.read_table(source, own_table.read_domain(domain))
 
 

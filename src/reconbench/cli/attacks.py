@@ -55,8 +55,10 @@ def check_attack(
     from reconbench.benchmarks.run.worker_process import Limits
 
     limits = Limits.of(timeout, memory_limit=0)
-    attacked = plugins.absolute(mechanism)
-    found = check_attack.check_attack(plugins.absolute(attack), mechanism=attacked, limits=limits)
+    attacked = plugins.make_absolute(mechanism)
+    found = check_attack.check_attack(
+        plugins.make_absolute(attack), mechanism=attacked, limits=limits
+    )
     if as_json:
         typer.echo(json.dumps([asdict(check) for check in found], ensure_ascii=False))
     else:

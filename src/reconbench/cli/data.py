@@ -53,7 +53,7 @@ def describe(
     from reconbench.benchmarks import plugins
     from reconbench.datasets import BayNet
 
-    found = plugins.prior(prior)
+    found = plugins.load_prior(prior)
     card = _card(prior)
     columns = found.domain.attributes if column is None else (found.domain[column],)
     if as_json:
@@ -185,7 +185,7 @@ def sample(
 
     from reconbench.benchmarks import plugins
 
-    found = plugins.prior(prior).sample(n, np.random.default_rng(seed))
+    found = plugins.load_prior(prior).sample(n, np.random.default_rng(seed))
     _write_csv(found.to_pandas().to_csv(index=False), out)
 
 

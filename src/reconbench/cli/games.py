@@ -111,7 +111,10 @@ def _listing(what: Listing) -> dict[str, str]:
         return {name: suite.description for name, suite in shipped().items()}
     from reconbench.benchmarks import plugins
 
-    return {name: plugins.summary(point) for name, point in plugins.registered(what).items()}
+    return {
+        name: plugins.describe_entry(point)
+        for name, point in plugins.get_entries(what[:-1]).items()
+    }
 
 
 def game(
@@ -163,26 +166,26 @@ def game(
     from reconbench.benchmarks.game.play import Adversary, AttackSpec, Game, check
     from reconbench.benchmarks.game.result import Status
     from reconbench.benchmarks.game.row_ceilings import with_corollary
-    from reconbench.benchmarks.plugins.options import written
+    from reconbench.benchmarks.plugins.options import encode
     from reconbench.benchmarks.run.pool import Pool
     from reconbench.benchmarks.run.runner import Unit, play_units
     from reconbench.benchmarks.run.worker_process import Limits
 
     limits = Limits.of(timeout, memory_limit)
     options = _options(option or [], "--option")
-    attacks = tuple(AttackSpec(plugins.absolute(spec), options) for spec in attack or ["rap"])
+    attacks = tuple(AttackSpec(plugins.make_absolute(spec), options) for spec in attack or ["rap"])
     units = [
         Unit(
             Game(
-                dataset=plugins.absolute(dataset),
+                dataset=plugins.make_absolute(dataset),
                 targets=_columns(targets),
                 known=_columns(known or []),
                 epsilon=epsilon,
                 delta=delta,
                 n=n,
                 k=k,
-                mechanism=plugins.absolute(mechanism),
-                mechanism_options=written(_options(mechanism_option or [], "--mechanism-option")),
+                mechanism=plugins.make_absolute(mechanism),
+                mechanism_options=encode(_options(mechanism_option or [], "--mechanism-option")),
                 metric=metric,
                 adversary=Adversary.parse(adversary),
                 advantage=advantage,

@@ -120,7 +120,7 @@ def test_largest_epsilon_is_the_closed_form(tmp_path: Path) -> None:
     """For a fair coin the advantage is Φ(μ/2) − 1/2 on each record, and 2Φ(μ/2) − 1 at worst."""
     from reconbench.benchmarks import plugins
 
-    prior = plugins.prior(coin_prior(tmp_path / "fair.bif"))
+    prior = plugins.load_prior(coin_prior(tmp_path / "fair.bif"))
     known = one_each().project(["who"])
     risks = RecordRisks(prior, known, ("secret",), ExactMatch())
     by_scope = {each.scope: each for each in proved(risks, Measure.ADVANTAGE, 0.1, 1e-5)}

@@ -16,7 +16,7 @@ from reconbench.benchmarks import plugins
 from reconbench.benchmarks.game.play import RELEASE_AXES, AttackSpec, Game, Round, check, play
 from reconbench.benchmarks.game.random_streams import stream
 from reconbench.benchmarks.game.result import Result
-from reconbench.benchmarks.plugins.options import OptionsError, canonical, read, written
+from reconbench.benchmarks.plugins.options import OptionsError, decode, encode, normalise
 from reconbench.benchmarks.run.runner import run
 from reconbench.benchmarks.store.store import Store, row_key
 from reconbench.benchmarks.store.summary import summarise
@@ -110,11 +110,11 @@ def said(folder: Path, mechanism: str) -> str:
 
 
 def test_options_are_written_in_one_way() -> None:
-    assert written({"b": 1, "a": "x"}) == written({"a": "x", "b": 1}) == '{"a": "x", "b": 1}'
-    assert canonical('{ "b":1,"a":"x" }') == '{"a": "x", "b": 1}'
-    texts = {written({"a": value}) for value in (1, 1.0, True, "1")}
+    assert encode({"b": 1, "a": "x"}) == encode({"a": "x", "b": 1}) == '{"a": "x", "b": 1}'
+    assert normalise('{ "b":1,"a":"x" }') == '{"a": "x", "b": 1}'
+    texts = {encode({"a": value}) for value in (1, 1.0, True, "1")}
     assert len(texts) == 4
-    assert [read(text)["a"] for text in sorted(texts)] == ["1", 1, 1.0, True]
+    assert [decode(text)["a"] for text in sorted(texts)] == ["1", 1, 1.0, True]
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_options_are_written_in_one_way() -> None:
 )
 def test_options_that_cannot_be_an_axis(options: dict[str, object], message: str) -> None:
     with pytest.raises(OptionsError, match=message):
-        written(options)
+        encode(options)
 
 
 @pytest.mark.parametrize("text", ["[]", "workload=all", '"all"', ""])
@@ -138,7 +138,7 @@ def test_games_take_a_json_object_only(text: str) -> None:
 
 def test_without_options_streams_are_what_they_were() -> None:
     """Their axes, spelled out: whatever is added must leave these alone."""
-    prior = plugins.prior("acs")
+    prior = plugins.load_prior("acs")
     axes = {"n": 30, "targets": ["SEX"], "known": [], "k": 2, "epsilon": 1.0, "delta": 1e-5}
     axes |= {"mechanism": "gaussian-marginals", "prior": prior.sha256(), "seed": 0, "rep": 0}
     spelled = stream("release", axes).integers(2**62)
@@ -296,7 +296,7 @@ def test_a_suite_with_a_plugin_and_its_options(tmp_path: Path, padded: str) -> N
 
 
 def answers(spec: str) -> Sequence[np.ndarray]:
-    release = Round.of(replace(SEX, mechanism=plugins.absolute(spec))).view.release
+    release = Round.of(replace(SEX, mechanism=plugins.make_absolute(spec))).view.release
     assert isinstance(release, MarginalsRelease)
     return release.answers
 
@@ -309,10 +309,10 @@ def test_a_plugin_gives_the_same_numbers_wherever_it_lies(tmp_path: Path, padded
     (elsewhere / "edited.py").write_text(PADDED + "\n# another one\n")
     for mine, theirs in zip(answers(padded), answers(copy), strict=True):
         assert np.array_equal(mine, theirs)
-    assert plugins.identity(padded) == plugins.identity(copy)
+    assert plugins.identify_spec(padded) == plugins.identify_spec(copy)
     others = [f"{elsewhere / 'edited.py'}:Padded", padded.replace(":Padded", ":Open")]
     for other in others:
-        assert plugins.identity(other) != plugins.identity(padded)
+        assert plugins.identify_spec(other) != plugins.identify_spec(padded)
         assert not np.array_equal(answers(other)[0], answers(padded)[0])
     mine, theirs = (
         play(Round.of(replace(SEX, mechanism=spec)), AttackSpec("averaging"))
@@ -322,9 +322,9 @@ def test_a_plugin_gives_the_same_numbers_wherever_it_lies(tmp_path: Path, padded
 
 
 def test_identities_of_what_is_no_file() -> None:
-    assert plugins.identity("gaussian-marginals") == "gaussian-marginals"
+    assert plugins.identify_spec("gaussian-marginals") == "gaussian-marginals"
     with pytest.raises(plugins.PluginError, match="no plugin file"):
-        plugins.identity("/nowhere/x.py:X")
+        plugins.identify_spec("/nowhere/x.py:X")
 
 
 @pytest.mark.parametrize(
@@ -337,4 +337,4 @@ def test_identities_of_what_is_no_file() -> None:
     ],
 )
 def test_names_without_folders(spec: str, name: str) -> None:
-    assert plugins.short(spec) == name
+    assert plugins.shorten_spec(spec) == name

@@ -35,7 +35,7 @@ def test_without_options_the_configuration_is_hashed_as_before() -> None:
     axes = {each.name: getattr(SEX, each.name) for each in fields(Game)}
     del axes["mechanism_options"], axes["advantage"]
     axes |= {"epsilon": "1.0", "delta": "1e-05"}
-    prior = plugins.prior("acs").sha256()
+    prior = plugins.load_prior("acs").sha256()
     text = json.dumps([axes, prior, SCHEMA_VERSION], sort_keys=True)
     player = json.dumps(["prior", "", {}], sort_keys=True)
     config = hashlib.sha256((text + player).encode()).hexdigest()

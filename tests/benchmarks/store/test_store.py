@@ -386,7 +386,7 @@ def test_many_make_one_store_at_once(row: Result, tmp_path: Path) -> None:
 
 
 def test_names_of_shipped_attacks_are_read_without_importing_them() -> None:
-    names = plugins.registered("attacks")
+    names = plugins.get_entries("attack")
     ours = [name for name, point in names.items() if point.value.startswith("reconbench.")]
     assert {"prior", "rap", "posterior", "rap-map"} <= set(ours)
     for name in ours:
@@ -398,7 +398,7 @@ def test_names_of_shipped_attacks_are_read_without_importing_them() -> None:
 def test_methods_of_shipped_attacks_are_read_without_importing_them() -> None:
     """What the source tells is so; attacks without options can be built, as plans take it."""
     told = 0
-    for name, point in plugins.registered("attacks").items():
+    for name, point in plugins.get_entries("attack").items():
         if point.value.startswith("reconbench."):
             found = provenance.shipped_method(name, "reconstruct_many")
             has = callable(getattr(AttackSpec(name).build(), "reconstruct_many", None))

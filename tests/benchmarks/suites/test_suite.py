@@ -75,7 +75,7 @@ def test_the_papers_games() -> None:
     assert len(fig4) == 26 and {unit.game.epsilon for unit in fig4} == {1.0}
     fig6 = found["swanberg-fig6"].units(repetitions=1)
     for dataset, most in (("acs", 13), ("fire", 7)):
-        order = plugins.prior(dataset).visit_order
+        order = plugins.load_prior(dataset).visit_order
         mine = [unit.game for unit in fig6 if unit.game.dataset == dataset]
         assert [game.targets for game in mine] == [order[:h] for h in range(1, most + 1)]
         assert {game.known for game in mine} == {order[-3:]}

@@ -58,7 +58,7 @@ def test_records_that_are_alike_cannot_be_told_apart(monkeypatch: pytest.MonkeyP
     domain = Domain(columns)
     cpts = (np.array([0.7, 0.3]), np.array([0.5, 0.3, 0.2]))
     net = BayNet(domain, ((), ()), cpts, domain.names)
-    monkeypatch.setattr(plugins, "prior", lambda dataset: net)
+    monkeypatch.setattr(plugins, "load_prior", lambda dataset: net)
     found = []
     for rep in range(4):
         game = Game("toy", ("b",), float("inf"), n=6, rep=rep)
