@@ -14,14 +14,14 @@ from typing import Any
 
 from reconbench.attacks import Attack
 from reconbench.benchmarks import memory
-from reconbench.benchmarks.plugins.options import Option, describe
+from reconbench.benchmarks.game.options import Option, Options
 from reconbench.datasets import BayNet, Domain, Prior, rule_priors
 from reconbench.datasets import load_prior as load_network
 from reconbench.mechanisms import Mechanism
 
 KINDS = ("attack", "mechanism", "dataset")
 # What the game itself says to a mechanism's ``for_budget``: not for options.
-CALIBRATION = ("domain", "hidden", "epsilon", "delta", "k")
+CALIBRATION = ("domain", "hidden", "epsilon", "delta")
 
 
 class PluginError(ValueError):
@@ -121,24 +121,39 @@ def build_mechanism(
     epsilon: float,
     delta: float,
     *,
-    k: int,
     options: Mapping[str, Option],
 ) -> Mechanism:
     """A mechanism for a budget, with its options; whatever is wrong with them is told here."""
     check_options(name, options)
     cls: Any = load_mechanism(name)
     try:
-        built: Mechanism = cls.for_budget(domain, hidden, epsilon, delta, k=k, **options)
+        built: Mechanism = cls.for_budget(domain, hidden, epsilon, delta, **options)
     except Exception as error:  # a plugin is foreign code: whatever it raises is its fault
         told = isinstance(error, ValueError)
         if memory.exhausted(error) or (told and not options):
             raise
-        having = f" with {describe(options)}" if options else ""
+        having = f" with {Options(options)}" if options else ""
         raise PluginError(
             f"mechanism {name!r}{having} cannot be built: {error if told else _brief(error)}; "
             f"{_its_options(name)}"
         ) from error
     return built
+
+
+def drop_default_options(name: str, options: Options) -> Options:
+    """Options that say more than a mechanism's defaults, so that equal games are one game."""
+    parameters, _ = _mechanism_parameters(name)
+    defaults = Options(
+        {
+            key: parameters[key].default
+            for key in options
+            if key in parameters and isinstance(parameters[key].default, Option)
+        }
+    )
+    same = (
+        key for key in defaults if Options({key: options[key]}) == Options({key: defaults[key]})
+    )
+    return options.without(*same)
 
 
 def _mechanism_parameters(name: str) -> tuple[dict[str, inspect.Parameter], bool]:
