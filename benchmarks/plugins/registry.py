@@ -127,7 +127,8 @@ def calibrated(
     check_options(name, options)
     cls: Any = mechanism(name)
     try:
-        built: Mechanism = cls.for_budget(domain, hidden, epsilon, delta, k=k, **options)
+        extra = {"k": k} if "k" in inspect.signature(cls.for_budget).parameters else {}
+        built: Mechanism = cls.for_budget(domain, hidden, epsilon, delta, **extra, **options)
     except Exception as error:  # a plugin is foreign code: whatever it raises is its fault
         told = isinstance(error, ValueError)
         if memory.exhausted(error) or (told and not options):
