@@ -44,7 +44,7 @@ from reconbench.benchmarks.run.worker_tasks import one_thread
 from reconbench.benchmarks.store.summary import Summary, summarise
 from reconbench.datasets import Table
 from reconbench.mechanisms import MarginalsRelease
-from reconbench.mechanisms.release_csv import PublishedMarginals
+from reconbench.mechanisms.marginals import PublishedMarginals
 
 Bools = npt.NDArray[np.bool_]
 Codes = npt.NDArray[np.int64]
