@@ -10,7 +10,7 @@ OUT ?= results/$(SUITE)
 JOBS ?= $(shell nproc 2>/dev/null || echo 1)
 BENCH_FLAGS := $(if $(REPS),--reps $(REPS)) $(if $(SEED),--seed $(SEED)) $(if $(ATTACK),--attack $(ATTACK))
 
-# COV=true measures branch coverage while testing; CI does.
+# COV=true measures branch coverage while testing, as CI does: a quarter to two thirds more CPU time.
 COV ?= $(filter true,$(CI))
 
 .PHONY: help setup bench results test coverage browser lint format perf docs clean
