@@ -10,9 +10,6 @@ OUT ?= results/$(SUITE)
 JOBS ?= $(shell nproc 2>/dev/null || echo 1)
 BENCH_FLAGS := $(if $(REPS),--reps $(REPS)) $(if $(SEED),--seed $(SEED)) $(if $(ATTACK),--attack $(ATTACK))
 
-# COV=true measures branch coverage while testing, as CI does: a quarter to two thirds more CPU time.
-COV ?= $(filter true,$(CI))
-
 .PHONY: help setup bench results test coverage browser lint format perf docs clean
 
 help:
@@ -53,10 +50,11 @@ results: $(VENV)/.core
 	$(BIN)/python docs/generate results_page docs/results.csv --out docs
 
 test: $(VENV)/.dev browser
-	$(BIN)/pytest -n $(JOBS) --dist worksteal --benchmark-disable $(if $(COV),--cov --cov-report=term)
+	$(BIN)/pytest -n $(JOBS) --dist worksteal --benchmark-disable $(COVERAGE)
 
-coverage:
-	$(MAKE) test COV=true
+# Branch coverage takes a quarter to two thirds more CPU time than `make test`.
+coverage: COVERAGE := --cov --cov-report=term
+coverage: test
 
 # Pages are tested in a real browser.
 browser:
