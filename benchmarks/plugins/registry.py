@@ -15,7 +15,7 @@ from typing import Any
 from reconbench.attacks import Attack
 from reconbench.benchmarks import memory
 from reconbench.benchmarks.plugins.options import Option, shown
-from reconbench.datasets import BayNet, Domain, Prior, load_prior, rule_priors
+from reconbench.datasets import BayNet, Domain, Prior, load_prior, prior_families
 from reconbench.mechanisms import Mechanism
 
 KINDS = ("attacks", "mechanisms", "datasets")
@@ -191,8 +191,8 @@ def prior(spec: str) -> Prior:
     """A prior by name, the network in a ``.bif`` file, or one of a family as ``family:shape``."""
     if spec.endswith(".bif"):
         return _prior_file(_whereabouts(spec)[1])
-    if spec.partition(":")[0] in rule_priors.FAMILIES:
-        return rule_priors.load(spec)
+    if spec.partition(":")[0] in prior_families.FAMILIES:
+        return prior_families.load(spec)
     found = _resolve("datasets", spec)()
     if not isinstance(found, Prior):
         raise PluginError(f"dataset {spec!r} must be a function that returns a Prior")
@@ -219,7 +219,7 @@ def _resolve(kind: str, spec: str) -> Any:
     if spec not in points:
         more = " or path/to/file.py:Class"
         if kind == "datasets":
-            families = ", ".join(each.usage for each in rule_priors.FAMILIES.values())
+            families = ", ".join(each.usage for each in prior_families.FAMILIES.values())
             more = f" {families} or path/to/prior.bif"
         raise PluginError(f"unknown {kind[:-1]} {spec!r}; available: {', '.join(points)},{more}")
     try:
