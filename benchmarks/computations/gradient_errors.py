@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from reconbench.attacks.gradient_inversion import scaled_estimate
 from reconbench.bounds.gradients import GradientError, mse_to_psnr
-from reconbench.mechanisms.gradients import Gradients, GradientStep, OptimalNetwork
+from reconbench.mechanisms.gradient_steps import Gradients, GradientStep, OptimalNetwork
 
 Floats = npt.NDArray[np.float64]
 

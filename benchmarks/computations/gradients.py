@@ -32,7 +32,7 @@ from reconbench.bounds.gradients import (
     zero_guess_error,
 )
 from reconbench.datasets.sources.vectors import read_vectors
-from reconbench.mechanisms.gradients import (
+from reconbench.mechanisms.gradient_steps import (
     DeepNetwork,
     GradientNetwork,
     GradientStep,

@@ -15,7 +15,7 @@ from typing import Any
 from reconbench.attacks import Attack
 from reconbench.benchmarks import memory
 from reconbench.benchmarks.game.options import Option, Options
-from reconbench.datasets import BayNet, Domain, Prior, rule_priors
+from reconbench.datasets import BayNet, Domain, Prior, prior_families
 from reconbench.datasets import load_prior as load_network
 from reconbench.mechanisms import Mechanism
 
@@ -206,8 +206,8 @@ def load_prior(spec: str) -> Prior:
     """A prior by name, the network in a ``.bif`` file, or one of a family as ``family:shape``."""
     if spec.endswith(".bif"):
         return _prior_file(_whereabouts(spec)[1])
-    if spec.partition(":")[0] in rule_priors.FAMILIES:
-        return rule_priors.load(spec)
+    if spec.partition(":")[0] in prior_families.FAMILIES:
+        return prior_families.load(spec)
     found = _resolve("dataset", spec)()
     if not isinstance(found, Prior):
         raise PluginError(f"dataset {spec!r} must be a function that returns a Prior")
@@ -234,7 +234,7 @@ def _resolve(kind: str, spec: str) -> Any:
     if spec not in points:
         more = " or path/to/file.py:Class"
         if kind == "dataset":
-            families = ", ".join(each.usage for each in rule_priors.FAMILIES.values())
+            families = ", ".join(each.usage for each in prior_families.FAMILIES.values())
             more = f" {families} or path/to/prior.bif"
         raise PluginError(f"unknown {kind} {spec!r}; available: {', '.join(points)},{more}")
     try:

@@ -26,7 +26,7 @@ OURS = "reconbench"
 # What every row depends on, whoever attacks what: tables, streams, scores and ceilings.
 GAME_PARTS = (
     "reconbench.attacks.metrics",
-    "reconbench.attacks.optimal",
+    "reconbench.attacks.rad_optimal",
     "reconbench.benchmarks.game.row_ceilings",
     "reconbench.benchmarks.game.misfit",
     "reconbench.benchmarks.game.options",

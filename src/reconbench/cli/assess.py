@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from reconbench.datasets import Domain, Table
     from reconbench.mechanisms import MarginalsRelease
     from reconbench.mechanisms.marginals import PublishedMarginals
-    from reconbench.mechanisms.release_csv import ReleaseFile
+    from reconbench.mechanisms.marginals_csv import ReleaseFile
 
 HELP = """What would a release of your own table tell an attacker, and what would safety cost?
 
@@ -216,7 +216,7 @@ def _read(source: Path, domain: Path | None, prior: Path | None) -> Table:
 
 
 def _open(release: Path, domain: Domain) -> ReleaseFile:
-    from reconbench.mechanisms.release_csv import read_release
+    from reconbench.mechanisms.marginals_csv import read_release
 
     return read_release(release, domain)
 

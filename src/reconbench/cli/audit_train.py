@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from reconbench.attacks.membership import Counts
     from reconbench.benchmarks.audits.train import Population
     from reconbench.bounds import Guarantee, Relation
-    from reconbench.mechanisms.training.training import Training
+    from reconbench.mechanisms.training.algorithms import Training
 
 HELP = """How private are models that a training algorithm publishes? Train, attack, estimate.
 
@@ -140,7 +140,7 @@ def train(
 def _population(dataset: str, label: str, images: Path | None, classes: Path | None) -> Population:
     from reconbench.benchmarks.audits.train import FromPrior, FromRecords
     from reconbench.datasets.sources.idx import read_images
-    from reconbench.mechanisms.training.training import Records
+    from reconbench.mechanisms.training.algorithms import Records
 
     if (images is None) != (classes is None):
         raise ValueError("--images and --classes go together; give both or neither")
@@ -152,7 +152,7 @@ def _population(dataset: str, label: str, images: Path | None, classes: Path | N
 
 def _training(algorithm: str, sigma: float, size: int, epochs: int, hidden: int) -> Training:
     from reconbench.benchmarks.audits import train
-    from reconbench.mechanisms.training.training import DpSgd, Network
+    from reconbench.mechanisms.training.algorithms import DpSgd, Network
 
     if algorithm != DP_SGD:
         return train.algorithm(algorithm, sigma, epochs=epochs, hidden=hidden)

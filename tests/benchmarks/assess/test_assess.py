@@ -32,7 +32,7 @@ from reconbench.bounds import ApproxDP, gaussian_mu
 from reconbench.datasets import Attribute, BayNet, Domain, Table, save_prior
 from reconbench.mechanisms import GaussianMarginals, MarginalsRelease
 from reconbench.mechanisms.marginals import PublishedMarginals
-from reconbench.mechanisms.release_csv import ReleaseFileError, read_release, write_release
+from reconbench.mechanisms.marginals_csv import ReleaseFileError, read_release, write_release
 
 N = 60
 DOMAIN = Domain(

@@ -24,7 +24,7 @@ from reconbench.benchmarks.computations.point import ComputationError
 from reconbench.benchmarks.suites.suite import find_suite
 from reconbench.bounds import Relation
 from reconbench.bounds.audit import mcmc
-from reconbench.mechanisms.training.training import DpSgd, Network, Records, Sgd
+from reconbench.mechanisms.training.algorithms import DpSgd, Network, Records, Sgd
 
 ACS = FromPrior("acs", "MAR")
 SMALL = Sgd(Network(4), epochs=5, batch=10)

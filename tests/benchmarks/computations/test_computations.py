@@ -237,7 +237,7 @@ def test_simulated_errors_are_stale_if_what_they_play_changed(
 ) -> None:
     kinds = ("gradient-errors", "gradient-risk", "success")
     before = {kind: provenance.code_version("none", kind) for kind in kinds}
-    changed("reconbench.mechanisms.gradients")
+    changed("reconbench.mechanisms.gradient_steps")
     now = {kind: provenance.code_version("none", kind) for kind in kinds}
     assert {kind for kind in kinds if now[kind] != before[kind]} == {"gradient-errors"}
 

@@ -26,7 +26,7 @@ from reconbench.benchmarks.computations.gradients import GradientCurve
 from reconbench.benchmarks.suites.suite import find_suite
 from reconbench.bounds.gradients import GradientError, risk_corridor, scratch_sigma
 from reconbench.datasets import DomainError
-from reconbench.mechanisms.gradients import (
+from reconbench.mechanisms.gradient_steps import (
     DeepNetwork,
     GradientNetwork,
     GradientStep,

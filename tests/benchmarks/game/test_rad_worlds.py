@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from reconbench.attacks.optimal import joint_prior
+from reconbench.attacks.rad_optimal import joint_prior
 from reconbench.benchmarks.computations.rad import epsilon_for_rad, epsilon_for_rero
 from reconbench.benchmarks.game.play import Game, Round
 from reconbench.benchmarks.run.cost_estimates import estimate

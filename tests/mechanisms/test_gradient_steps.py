@@ -12,7 +12,7 @@ from reconbench.bounds import Relation, gaussian_mu
 from reconbench.bounds.gradients import attack_variance, rows_needed
 from reconbench.datasets import BayNet, DomainError, Table
 from reconbench.mechanisms import Mechanism, MechanismError, Release
-from reconbench.mechanisms.gradients import (
+from reconbench.mechanisms.gradient_steps import (
     DeepNetwork,
     GradientNetwork,
     GradientStep,

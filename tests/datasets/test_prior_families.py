@@ -7,7 +7,7 @@ import pytest
 
 from reconbench.benchmarks import plugins
 from reconbench.datasets import DomainError, Table
-from reconbench.datasets.rule_priors import CONSTANT, columns, hours, load, uniform
+from reconbench.datasets.prior_families import CONSTANT, columns, hours, load, uniform
 from reconbench.datasets.shipped import acs, fire
 
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pytest
 
 from reconbench.attacks import AttackerView, WithinL1
-from reconbench.attacks.averaging import SMALLEST_VARIANCE, Averaging, project, shares
+from reconbench.attacks.marginals.averaging import SMALLEST_VARIANCE, Averaging, project, shares
 from reconbench.benchmarks.plugins.check_attack import check_attack
 from reconbench.datasets import Table
 from reconbench.mechanisms import MarginalsRelease

@@ -6,10 +6,10 @@ import numpy as np
 import numpy.typing as npt
 
 from reconbench.attacks.base import AttackerView
-from reconbench.attacks.posterior._chains import logs, partners_by
-from reconbench.attacks.posterior._gibbs import gram_round
-from reconbench.attacks.posterior._posteriors import ColumnPosteriors, Posteriors
-from reconbench.attacks.rap.marginal_fit import ReleaseParts, shared_parts
+from reconbench.attacks.marginals.release_parts import ReleaseParts, shared_parts
+from reconbench.attacks.posterior.chains import logs, partners_by
+from reconbench.attacks.posterior.gibbs import gram_round
+from reconbench.attacks.posterior.posteriors import ColumnPosteriors, Posteriors
 from reconbench.mechanisms import MarginalsRelease
 
 Codes = npt.NDArray[np.int64]

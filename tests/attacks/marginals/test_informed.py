@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pytest
 
 from reconbench.attacks import AttackerView, WithinL1
-from reconbench.attacks.informed import Informed, informed_posterior
+from reconbench.attacks.marginals.informed import Informed, informed_posterior
 from reconbench.benchmarks.game.play import Adversary, AttackSpec, Game, Round, play
 from reconbench.benchmarks.game.result import Status
 from reconbench.benchmarks.run.runner import one_thread

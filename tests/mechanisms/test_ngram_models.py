@@ -17,7 +17,7 @@ from reconbench.bounds.guarantees.composed import GaussianRelease, composed
 from reconbench.datasets import BayNet, DomainError
 from reconbench.datasets.secrets import names, uniform_digit, zipf_digit
 from reconbench.mechanisms import Mechanism, MechanismError
-from reconbench.mechanisms.language import (
+from reconbench.mechanisms.ngram_models import (
     LazyTraining,
     NgramModels,
     clipped,

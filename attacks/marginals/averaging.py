@@ -34,7 +34,7 @@ import numpy.typing as npt
 from scipy.sparse import csr_array
 
 from reconbench.attacks.base import AttackError, AttackerView, Reconstruction
-from reconbench.attacks.rap.marginal_fit import ReleaseParts
+from reconbench.attacks.marginals.release_parts import ReleaseParts
 from reconbench.mechanisms import MarginalsRelease
 
 Floats = npt.NDArray[np.float64]

@@ -10,8 +10,8 @@ from scipy.optimize import linprog
 from scipy.sparse import coo_array
 
 from reconbench.attacks import AttackError, AttackerView, WithinL1
-from reconbench.attacks import linear as module
-from reconbench.attacks.linear import TIE, Linear, least_deviations
+from reconbench.attacks.marginals import linear as module
+from reconbench.attacks.marginals.linear import TIE, Linear, least_deviations
 from reconbench.benchmarks.game.play import AttackSpec, Game, Round, play
 from reconbench.benchmarks.game.result import Status
 from reconbench.benchmarks.plugins.check_attack import check_attack

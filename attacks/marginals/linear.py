@@ -45,7 +45,7 @@ from scipy.optimize import linprog
 from scipy.sparse import coo_array, csr_array, hstack, kron, vstack
 
 from reconbench.attacks.base import AttackError, AttackerView, Reconstruction
-from reconbench.attacks.rap.marginal_fit import ReleaseParts
+from reconbench.attacks.marginals.release_parts import ReleaseParts
 from reconbench.datasets import Table
 from reconbench.mechanisms import MarginalsRelease
 

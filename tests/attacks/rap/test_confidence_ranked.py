@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from reconbench.attacks import AttackError, AttackerView, WithinL1
-from reconbench.attacks.confidence_ranked import ConfidenceRanked, agreed, agreement, rounded
+from reconbench.attacks.rap.confidence_ranked import ConfidenceRanked, agreed, agreement, rounded
 from reconbench.datasets import Table
 
 MakeView = Callable[..., tuple[AttackerView, Table]]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from reconbench.attacks import AttackError, AttackerView, ExactMatch, Metric, WithinL1
 from reconbench.attacks.imputation import Imputation
-from reconbench.attacks.optimal import (
+from reconbench.attacks.rad_optimal import (
     Optimal,
     argmax_at_random,
     evidence_of,

@@ -1,6 +1,6 @@
 """Fit the shipped priors from extracts of the public sources.
 
-    python -m reconbench.datasets.shipped.fit_shipped --extracts DIR
+    python -m reconbench.datasets.shipped.fit_priors --extracts DIR
 
 ``DIR`` holds ``acs.csv`` and ``fire.csv``: integer codes into the domains of
 ``reconbench.datasets.shipped.codebooks``. Networks, codebooks and provenance cards go to

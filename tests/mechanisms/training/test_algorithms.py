@@ -13,7 +13,7 @@ from dp_accounting.pld.pld_privacy_accountant import PLDAccountant
 
 from reconbench.datasets import BayNet, Table
 from reconbench.mechanisms import MechanismError
-from reconbench.mechanisms.training.training import DpSgd, Models, Network, Records, Sgd
+from reconbench.mechanisms.training.algorithms import DpSgd, Models, Network, Records, Sgd
 
 LABEL = "b"
 

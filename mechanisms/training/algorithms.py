@@ -120,10 +120,10 @@ class Models:
             raise MechanismError("the record's features or classes are not those of the models")
         if len(record) != 1:
             raise MechanismError(f"losses are of one record at a time, got {len(record)}")
-        from reconbench.mechanisms.training import sgd
+        from reconbench.mechanisms.training import kernels
 
         width, classes = _layers(self.hidden, self.classes)
-        found: Floats = sgd.losses(
+        found: Floats = kernels.losses(
             0, len(record.indices), record.indices, record.values, int(record.labels[0]),
             self.weights, self.features, width, classes,
         )  # fmt: skip
@@ -203,7 +203,7 @@ class Sgd:
     def train(
         self, records: Records, count: int, rng: np.random.Generator, threads: int = 1
     ) -> Models:
-        from reconbench.mechanisms.training import sgd
+        from reconbench.mechanisms.training import kernels
 
         if self.start_seed is None:
             weights = self.network.start(records, count, rng)
@@ -214,7 +214,7 @@ class Sgd:
         seeds = _seeds(count, rng)
 
         def some(models: slice) -> None:
-            sgd.sgd(
+            kernels.sgd(
                 records.indptr, records.indices, records.values, records.labels, weights[models],
                 seeds[models], records.features, width, classes, self.epochs, self.batch,
                 self.rate, self.momentum,
@@ -272,14 +272,14 @@ class DpSgd:
     def train(
         self, records: Records, count: int, rng: np.random.Generator, threads: int = 1
     ) -> Models:
-        from reconbench.mechanisms.training import sgd
+        from reconbench.mechanisms.training import kernels
 
         weights = self.network.start(records, count, rng)
         width, classes = _layers(self.network.hidden, records.classes)
         seeds = _seeds(count, rng)
 
         def some(models: slice) -> None:
-            sgd.dp_sgd(
+            kernels.dp_sgd(
                 records.indptr, records.indices, records.values, records.labels, weights[models],
                 seeds[models], records.features, width, classes, self.steps, self.sampling,
                 float(self.batch), self.rate, self.momentum, self.clip, self.noise,

@@ -6,9 +6,10 @@ import numpy as np
 import numpy.typing as npt
 
 from reconbench.attacks.base import AttackerView
-from reconbench.attacks.posterior._chains import logs, partners_by, partners_in_order
-from reconbench.attacks.posterior._gibbs import block_sweep, cell_sweep, cell_trades
-from reconbench.attacks.posterior._posteriors import (
+from reconbench.attacks.marginals.release_parts import shared_parts
+from reconbench.attacks.posterior.chains import logs, partners_by, partners_in_order
+from reconbench.attacks.posterior.gibbs import block_sweep, cell_sweep, cell_trades
+from reconbench.attacks.posterior.posteriors import (
     ColumnPosteriors,
     JointPosteriors,
     Posteriors,
@@ -16,7 +17,6 @@ from reconbench.attacks.posterior._posteriors import (
     by_group,
     groups_of,
 )
-from reconbench.attacks.rap.marginal_fit import shared_parts
 from reconbench.datasets import Table, draw_targets
 from reconbench.mechanisms import MarginalsRelease
 
