@@ -1,15 +1,9 @@
-"""Repetitions of a cell drawn together.
-
-``Summary`` is what a leaderboard shows in one line. ``Outcomes`` keeps every repetition apart, for
-paired comparisons, in one line of a CSV file.
-"""
+"""Repetitions of a cell drawn together: ``Summary`` is what a leaderboard shows in one line."""
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import astuple, dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cache
 from math import hypot, sqrt
 from statistics import fmean, stdev
@@ -18,7 +12,7 @@ from typing import Any
 from scipy.special import stdtrit
 
 from reconbench.benchmarks.game.reliability import Calibration, error, together
-from reconbench.benchmarks.game.result import PROVED_CEILINGS, Result, ResultError, Status
+from reconbench.benchmarks.game.result import PROVED_CEILINGS, Result, Status
 from reconbench.benchmarks.game.row_ceilings import with_corollary
 from reconbench.benchmarks.game.setting import Setting, axis_values
 from reconbench.benchmarks.store.provenance import NO_ATTACK, shipped_name
@@ -253,94 +247,3 @@ def _share_above(rows: Sequence[Result], bounds: Sequence[str]) -> float | None:
         if found and row.successes is not None:
             passed.append(float(row.successes > min(found)))
     return fmean(passed) if passed else None
-
-
-@dataclass(frozen=True)
-class Outcomes:
-    """One attack on one column, repetition by repetition.
-
-    ``successes`` go with ``reps``. So do ``best``, what the best possible attack expects, and
-    ``exact``, the prior-exact ceiling on the mean; both are there for reference attacks only.
-    ``best_error`` is the Monte Carlo error of the mean of ``best``, ``unconverged`` the repetitions
-    in which it is not to be trusted. The other numbers are means over repetitions.
-    """
-
-    dataset: str
-    column: str
-    values: int
-    n: int
-    k: int
-    epsilon: float
-    delta: float
-    mechanism: str
-    metric: str
-    adversary: str
-    attack: str
-    seed: int
-    failures: int
-    skipped: int
-    prior: float
-    published_50: float | None
-    published_95: float | None
-    best_error: float | None
-    reps: tuple[int, ...]
-    successes: tuple[int, ...]
-    best: tuple[float, ...]
-    unconverged: tuple[int, ...]
-    exact: tuple[float, ...]
-
-    def __post_init__(self) -> None:
-        for name in ("successes", "best", "exact"):
-            found = getattr(self, name)
-            if len(found) != len(self.reps) and (found or name == "successes"):
-                raise ResultError(
-                    f"{self.attack!r} on {self.column}: {len(found)} {name} for "
-                    f"{len(self.reps)} repetitions"
-                )
-
-
-_INTEGERS = ("values", "n", "k", "seed", "failures", "skipped")
-_NUMBERS = ("epsilon", "delta", "prior", "published_50", "published_95", "best_error")
-_INTEGER_LISTS = ("reps", "successes", "unconverged")
-_NUMBER_LISTS = ("best", "exact")
-
-
-def outcomes_csv(found: Iterable[Outcomes]) -> str:
-    """A line each; lists are separated by blanks, their numbers kept to a hundredth."""
-    out = io.StringIO(newline="")
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(each.name for each in fields(Outcomes))
-    writer.writerows([_written(value) for value in astuple(each)] for each in found)
-    return out.getvalue()
-
-
-def read_outcomes(text: str) -> list[Outcomes]:
-    """The inverse of ``outcomes_csv``, but for the rounding."""
-    reader = csv.DictReader(io.StringIO(text, newline=""))
-    names = [each.name for each in fields(Outcomes)]
-    if reader.fieldnames != names:
-        raise ResultError(f"a file of outcomes has the columns {', '.join(names)}")
-    try:
-        return [Outcomes(**{name: _read(name, line[name]) for name in names}) for line in reader]
-    except (TypeError, ValueError) as error:
-        raise ResultError(f"line {reader.line_num} does not hold outcomes: {error}") from None
-
-
-def _written(value: object) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, tuple):
-        return " ".join(f"{each:.2f}" if isinstance(each, float) else str(each) for each in value)
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
-
-
-def _read(name: str, text: str) -> Any:
-    if name in _INTEGERS:
-        return int(text)
-    if name in _NUMBERS:
-        return float(text) if text else None
-    if name in _INTEGER_LISTS:
-        return tuple(int(each) for each in text.split())
-    if name in _NUMBER_LISTS:
-        return tuple(float(each) for each in text.split())
-    return text
