@@ -91,7 +91,7 @@ class RecordRisks:
 
 
 @dataclass(frozen=True)
-class Proved:
+class ProvedEpsilon:
     """An answer by a bound: the largest ε, inf if every one keeps the risk, None if none does."""
 
     scope: str
@@ -99,7 +99,9 @@ class Proved:
     why_not: str | None = None
 
 
-def proved(risks: RecordRisks, measure: Measure, most: float, delta: float) -> list[Proved]:
+def find_proved_epsilons(
+    risks: RecordRisks, measure: Measure, most: float, delta: float
+) -> list[ProvedEpsilon]:
     """From the weakest demand to the strongest."""
     scopes: dict[str, Callable[[Guarantee], float]] = {
         "mean": lambda guarantee: risks.mean(measure, guarantee)
@@ -107,18 +109,20 @@ def proved(risks: RecordRisks, measure: Measure, most: float, delta: float) -> l
     if measure is Measure.ADVANTAGE:
         scopes["worst-record"] = lambda guarantee: risks.worst(measure, guarantee)
         scopes["any-prior"] = WorstAdvantage()
-    return [_proved(scope, risk, most, delta) for scope, risk in scopes.items()]
+    return [_find_proved_epsilon(scope, risk, most, delta) for scope, risk in scopes.items()]
 
 
-def _proved(scope: str, risk: Callable[[Guarantee], float], most: float, delta: float) -> Proved:
+def _find_proved_epsilon(
+    scope: str, risk: Callable[[Guarantee], float], most: float, delta: float
+) -> ProvedEpsilon:
     try:
-        return Proved(scope, calibrate(risk, most, GaussianBudget(delta)).value)
+        return ProvedEpsilon(scope, calibrate(risk, most, GaussianBudget(delta)).value)
     except NoAnswerError as error:
-        return Proved(scope, None, str(error))
+        return ProvedEpsilon(scope, None, str(error))
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredEpsilon:
     """An answer by play: ``keeps`` is the largest ε tried up to which the risk was kept, None if
     already the smallest did not; ``passes`` the next one, None if all were kept; ``about`` lies
     between, where the straight line over log ε meets the risk."""
@@ -129,7 +133,9 @@ class Measured:
     about: float | None
 
 
-def measured(scope: str, points: Sequence[tuple[float, float]], most: float) -> Measured:
+def find_measured_epsilon(
+    scope: str, points: Sequence[tuple[float, float]], most: float
+) -> MeasuredEpsilon:
     """``points`` are pairs of ε and risk."""
     ladder = sorted(points)
     place = next((i for i, (_, risk) in enumerate(ladder) if risk > most), len(ladder))
@@ -140,4 +146,4 @@ def measured(scope: str, points: Sequence[tuple[float, float]], most: float) -> 
         low, high = ladder[place - 1][1], ladder[place][1]
         step = (most - low) / (high - low)
         about = exp(log(keeps) + step * (log(passes) - log(keeps)))
-    return Measured(scope, keeps, passes, about)
+    return MeasuredEpsilon(scope, keeps, passes, about)

@@ -1,4 +1,4 @@
-"""Numbers as words and Markdown: what a generated page says is computed, also its words."""
+"""Format numbers, names and lists for reports, and tables and paragraphs for Markdown."""
 
 from __future__ import annotations
 
@@ -16,9 +16,16 @@ def name(text: str) -> str:
     return safe
 
 
-def prose(text: str, indent: str = "") -> str:
-    """A paragraph in lines of at most 100 characters."""
-    return fill(text, 100, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+def prose(text: str, indent: str = "", width: int = 100) -> str:
+    """A paragraph in lines of at most ``width`` characters."""
+    return fill(
+        text, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
+
+
+def brief(text: str, longest: int = 60) -> str:
+    """A text, cut where it is longer than ``longest`` characters."""
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) -> list[str]:

@@ -22,13 +22,13 @@ from reconbench.attacks import (
     check_reconstruction,
     skip_reason,
 )
-from reconbench.benchmarks.assess.accuracy import Accuracy, cleaned_distance
+from reconbench.benchmarks.assess.accuracy import Accuracy, measure_cleaned_distance
 from reconbench.benchmarks.assess.assessment import (
     OPTIMAL,
     SURE,
     AssessError,
     Assessment,
-    AttackAt,
+    AttackShares,
     Budget,
     Ceiling,
     Question,
@@ -36,7 +36,13 @@ from reconbench.benchmarks.assess.assessment import (
     check_question,
 )
 from reconbench.benchmarks.assess.exposure import Exposure, Mean
-from reconbench.benchmarks.assess.max_epsilon import Measured, Proved, RecordRisks, measured, proved
+from reconbench.benchmarks.assess.max_epsilon import (
+    MeasuredEpsilon,
+    ProvedEpsilon,
+    RecordRisks,
+    find_measured_epsilon,
+    find_proved_epsilons,
+)
 from reconbench.benchmarks.game.play import AttackSpec, Game, Round, check, play
 from reconbench.benchmarks.game.result import PROVED_CEILINGS, Result, Status
 from reconbench.benchmarks.game.setting import Seeds
@@ -90,7 +96,7 @@ def assess(
     ]
     fresh: dict[float, list[Result]] = {epsilon: [] for epsilon in question.budgets}
     real: dict[float, list[RealGame]] = {epsilon: [] for epsilon in question.budgets}
-    for (game, _, _), found in zip(tasks, _played(tasks, jobs), strict=True):
+    for (game, _, _), found in zip(tasks, _play_all(tasks, jobs), strict=True):
         if isinstance(found, RealGame):
             real[game.epsilon].append(found)
         else:
@@ -98,22 +104,22 @@ def assess(
         advance()
     rows = tuple(row for epsilon in question.budgets for row in fresh[epsilon])
     first = {
-        epsilon: real_round(question.game(len(table), epsilon), table)
+        epsilon: build_real_round(question.game(len(table), epsilon), table)
         for epsilon in question.budgets
     }
     budgets = tuple(
-        _budget(question, first[epsilon], table, real[epsilon], fresh[epsilon])
+        _measure_budget(question, first[epsilon], table, real[epsilon], fresh[epsilon])
         for epsilon in question.budgets
     )
     asked = first[question.epsilon]
-    answers, plays = _answers(question, asked, budgets)
+    answers, plays = _answer_limit(question, asked, budgets)
     return Assessment(
         known=asked.view.known.domain.names,
-        marginals=len(_release(asked.view).workload),
+        marginals=len(_get_release(asked.view).workload),
         relation=asked.mechanism.guarantee.relation.value,
         unit=asked.mechanism.guarantee.unit,
         budgets=budgets,
-        exposure=_exposure(question, asked, real[question.epsilon]),
+        exposure=_measure_exposure(question, asked, real[question.epsilon]),
         proved=answers,
         measured=plays,
         rows=rows,
@@ -131,8 +137,8 @@ def assess_release(
     round_ = Round(game, prior, mechanism, played.project(game.targets), view, truth.sha256())
     specs = tuple(AttackSpec(name) for name in question.attacks)
     with one_thread():
-        found = _real_game(round_, played, specs)
-    budget = _budget(question, round_, truth, [found], [])
+        found = _play_real_game(round_, played, specs)
+    budget = _measure_budget(question, round_, truth, [found], [])
     if mechanism.stated is None:
         budget = replace(budget, epsilon=None, mu=None, ceiling=None, guarantee="none stated")
     return Assessment(
@@ -141,11 +147,11 @@ def assess_release(
         relation=mechanism.guarantee.relation.value,
         unit=mechanism.guarantee.unit,
         budgets=(budget,),
-        exposure=_exposure(question, round_, [found]),
+        exposure=_measure_exposure(question, round_, [found]),
     )
 
 
-def real_round(game: Game, table: Table) -> Round:
+def build_real_round(game: Game, table: Table) -> Round:
     """The round of a game whose table is not drawn but given; noise is named by the table, too."""
     prior, known, metric, mechanism = check(game)
     names = [name for name in prior.domain.names if name in (*known, *game.targets)]
@@ -160,7 +166,7 @@ Task = tuple[Game, Table | None, tuple[AttackSpec, ...]]
 Outcome = list[Result] | RealGame
 
 
-def _played(tasks: Sequence[Task], jobs: int) -> Iterator[Outcome]:
+def _play_all(tasks: Sequence[Task], jobs: int) -> Iterator[Outcome]:
     if jobs == 1:
         yield from map(_play, tasks)
         return
@@ -182,16 +188,16 @@ def _play(task: Task) -> Outcome:
                 if row.status is not Status.OK:
                     raise AssessError(f"attack {row.attack!r} cannot play: {row.error}")
             return rows
-        round_ = real_round(game, table)
-        return _real_game(round_, table.project(round_.view.release.domain.names), specs)
+        round_ = build_real_round(game, table)
+        return _play_real_game(round_, table.project(round_.view.release.domain.names), specs)
 
 
-def _real_game(round_: Round, played: Table, specs: Iterable[AttackSpec]) -> RealGame:
-    plays = tuple(_real_play(round_, spec) for spec in specs)
-    return RealGame(plays, cleaned_distance(played, _release(round_.view)))
+def _play_real_game(round_: Round, played: Table, specs: Iterable[AttackSpec]) -> RealGame:
+    plays = tuple(_play_real(round_, spec) for spec in specs)
+    return RealGame(plays, measure_cleaned_distance(played, _get_release(round_.view)))
 
 
-def _real_play(round_: Round, spec: AttackSpec) -> RealPlay:
+def _play_real(round_: Round, spec: AttackSpec) -> RealPlay:
     player, view = spec.build(), round_.view
     reason = skip_reason(player, view)
     if reason is not None:
@@ -209,32 +215,32 @@ def _real_play(round_: Round, spec: AttackSpec) -> RealPlay:
     )
 
 
-def _release(view: AttackerView) -> MarginalsRelease:
+def _get_release(view: AttackerView) -> MarginalsRelease:
     if not isinstance(view.release, MarginalsRelease):
         raise AssessError("an assessment needs a release of marginals")
     return view.release
 
 
-def _of(name: str, games: Sequence[RealGame]) -> list[RealPlay]:
+def _plays_of(name: str, games: Sequence[RealGame]) -> list[RealPlay]:
     return [play for game in games for play in game.plays if play.attack == name]
 
 
-def _budget(
+def _measure_budget(
     question: Question,
     round_: Round,
     table: Table,
     games: Sequence[RealGame],
     fresh: Sequence[Result],
 ) -> Budget:
-    n, mechanism, release = len(table), round_.mechanism, _release(round_.view)
+    n, mechanism, release = len(table), round_.mechanism, _get_release(round_.view)
     guess, expected = round_.baseline
     by_attack = {each.attack: each for each in summarise(fresh)}
     attacks = tuple(
-        AttackAt(
+        AttackShares(
             spec,
-            Mean.of([play.hits.mean() for play in _of(spec, games)]),
-            _fresh(by_attack[spec], n) if spec in by_attack else None,
-            _all(play.converged for play in _of(spec, games)),
+            Mean.of([play.hits.mean() for play in _plays_of(spec, games)]),
+            _measure_fresh(by_attack[spec], n) if spec in by_attack else None,
+            _combine(play.converged for play in _plays_of(spec, games)),
         )
         for spec in question.attacks
     )
@@ -252,14 +258,14 @@ def _budget(
         attacks=attacks,
         best_possible=best,
         best_converged=None if optimum is None else optimum.best_possible_converged,
-        fresh_gain=_fresh_gain(fresh, n) if fresh else None,
-        ceiling=_ceiling(round_.for_every_attack, float(expected.mean()), n),
-        sure=_sure(_of(OPTIMAL, games), question.threshold),
+        fresh_gain=_measure_fresh_gain(fresh, n) if fresh else None,
+        ceiling=_find_ceiling(round_.for_every_attack, float(expected.mean()), n),
+        sure=_count_sure(_plays_of(OPTIMAL, games), question.threshold),
         accuracy=Accuracy.of(played, release, cleaned),
     )
 
 
-def _fresh(summary: Summary, n: int) -> Mean:
+def _measure_fresh(summary: Summary, n: int) -> Mean:
     high, success = summary.success_high, (summary.success or 0.0)
     low = summary.success_low
     if low is None or high is None:
@@ -267,19 +273,19 @@ def _fresh(summary: Summary, n: int) -> Mean:
     return Mean(success / n, max(high - success, success - low) / n)
 
 
-def _fresh_gain(rows: Sequence[Result], n: int) -> Mean:
+def _measure_fresh_gain(rows: Sequence[Result], n: int) -> Mean:
     """Table by table: what attack and guessing owe to the luck of a table cancels."""
     won = [(row.successes or 0) - row.baseline_successes for row in rows if row.attack == OPTIMAL]
     return Mean.of([each / n for each in won])
 
 
-def _ceiling(found: Mapping[str, Mapping[str, float]], expected: float, n: int) -> Ceiling:
+def _find_ceiling(found: Mapping[str, Mapping[str, float]], expected: float, n: int) -> Ceiling:
     mean = min(each["mean"] for each in found.values() if "mean" in each)
     high = min(found[name]["0.95"] for name in PROVED_CEILINGS if name in found)
     return Ceiling(mean / n, mean / n - expected, high / n)
 
 
-def _sure(plays: Sequence[RealPlay], threshold: int) -> Sure:
+def _count_sure(plays: Sequence[RealPlay], threshold: int) -> Sure:
     picked = [(play.sure >= SURE, play.hits) for play in plays if play.sure is not None]
     records = float(np.mean([sure.sum() for sure, _ in picked])) if picked else 0.0
     if records < threshold:
@@ -290,13 +296,13 @@ def _sure(plays: Sequence[RealPlay], threshold: int) -> Sure:
     return Sure(records, right / sum(int(sure.sum()) for sure, _ in picked))
 
 
-def _all(values: Iterable[bool | None]) -> bool | None:
+def _combine(values: Iterable[bool | None]) -> bool | None:
     found = [value for value in values if value is not None]
     return all(found) if found else None
 
 
-def _exposure(question: Question, round_: Round, games: Sequence[RealGame]) -> Exposure:
-    plays = _of(OPTIMAL, games)
+def _measure_exposure(question: Question, round_: Round, games: Sequence[RealGame]) -> Exposure:
+    plays = _plays_of(OPTIMAL, games)
     guess = round_.baseline[0]
     prior = round_.metric.score(round_.truth, guess)
     return Exposure.of(
@@ -309,9 +315,9 @@ def _exposure(question: Question, round_: Round, games: Sequence[RealGame]) -> E
     )
 
 
-def _answers(
+def _answer_limit(
     question: Question, round_: Round, budgets: Sequence[Budget]
-) -> tuple[tuple[Proved, ...], tuple[Measured, ...]]:
+) -> tuple[tuple[ProvedEpsilon, ...], tuple[MeasuredEpsilon, ...]]:
     if question.max_risk is None:
         return (), ()
     view, measure = round_.view, question.measure
@@ -323,7 +329,7 @@ def _answers(
         mine, theirs = np.array(budget.prior_real), np.array(budget.prior_expected)
         real.append((epsilon, float(measure.of(np.array(at.real.value), mine))))
         fresh.append((epsilon, float(measure.of(theirs + gain, theirs))))
-    return tuple(proved(risks, measure, question.max_risk, question.delta)), (
-        measured("real", real, question.max_risk),
-        measured("fresh", fresh, question.max_risk),
+    return tuple(find_proved_epsilons(risks, measure, question.max_risk, question.delta)), (
+        find_measured_epsilon("real", real, question.max_risk),
+        find_measured_epsilon("fresh", fresh, question.max_risk),
     )
