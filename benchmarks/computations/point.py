@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-from reconbench.benchmarks.game.play import told
+from reconbench.benchmarks.errors import describe_error
 from reconbench.benchmarks.game.result import SCHEMA_VERSION, Result, Status
 from reconbench.benchmarks.store.provenance import NO_ATTACK, code_version, computation_versions
 from reconbench.benchmarks.store.store import Key, Origin
@@ -89,7 +89,7 @@ class Point:
         try:
             return self.row()
         except Exception as error:  # whatever it is, other points may do
-            return replace(self._blank(), status=Status.FAILED, error=told(error))
+            return replace(self._blank(), status=Status.FAILED, error=describe_error(error))
 
     def _blank(self) -> Result:
         """What is known before anything is computed."""
