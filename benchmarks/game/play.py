@@ -25,6 +25,7 @@ from reconbench.attacks import (
     skip_reason,
 )
 from reconbench.benchmarks import memory, plugins
+from reconbench.benchmarks.errors import describe_error
 from reconbench.benchmarks.game import misfit, rad_worlds
 from reconbench.benchmarks.game.reliability import calibration
 from reconbench.benchmarks.game.result import Result, Status
@@ -53,7 +54,9 @@ class AttackSpec:
         except ValueError:
             raise
         except Exception as error:  # a plugin is foreign code: whatever it raises is its fault
-            raise AttackError(f"attack {self.spec!r} cannot be built: {told(error)}") from error
+            raise AttackError(
+                f"attack {self.spec!r} cannot be built: {describe_error(error)}"
+            ) from error
 
 
 class OutOfMemory(AttackError):
@@ -182,13 +185,7 @@ def _blaming(name: str) -> Iterator[None]:
     except BaseException as error:
         if memory.exhausted(error):
             raise OutOfMemory(f"attack {name!r} {memory.complaint()}") from None
-        raise AttackError(f"attack {name!r} failed: {told(error)}") from error
-
-
-def told(error: BaseException) -> str:
-    """An error in one short line, whatever it says."""
-    kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
-    return kind + " ".join(str(error).split())[:500]
+        raise AttackError(f"attack {name!r} failed: {describe_error(error)}") from error
 
 
 def _attack_stream(round_: Round, attack: str) -> np.random.Generator:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from math import ceil, prod
 
-from reconbench.benchmarks.computations.risk import Point
+from reconbench.benchmarks.computations.computation import Point
 from reconbench.benchmarks.game.play import AttackSpec, Game, check
 from reconbench.benchmarks.game.result import Result, Status
 from reconbench.benchmarks.game.setting import Setting

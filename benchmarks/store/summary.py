@@ -11,6 +11,8 @@ from typing import Any
 
 from scipy.special import stdtrit
 
+# What the values of computed rows mean, by name: the columns of a leaderboard.
+from reconbench.benchmarks.computations.kinds import VALUE_MEANINGS as VALUE_MEANINGS
 from reconbench.benchmarks.game.reliability import Calibration, error, together
 from reconbench.benchmarks.game.result import PROVED_CEILINGS, Result, Status
 from reconbench.benchmarks.game.row_ceilings import with_corollary

@@ -2,7 +2,7 @@
 
 A suite is a TOML file. Each ``[[games]]`` block names axes; an axis is one value or a list, and
 the block stands for the product of its axes. ``[[curves]]`` blocks are computations without a
-table or an attack, see ``benchmarks.computations.risk``. A suite may include others.
+table or an attack, see ``benchmarks.computations``. A suite may include others.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from pydantic import (
 )
 
 from reconbench.benchmarks import plugins
-from reconbench.benchmarks.computations.risk import Curve, Point
+from reconbench.benchmarks.computations.computation import Point
+from reconbench.benchmarks.computations.kinds import Curve
 from reconbench.benchmarks.game.play import AttackSpec, Game
 from reconbench.benchmarks.run.runner import Unit, called
 from reconbench.benchmarks.suites.game_block import (

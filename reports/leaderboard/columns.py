@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, get_type_hints
 
 from reconbench.benchmarks.game.setting import AXES, Setting
-from reconbench.benchmarks.store.summary import Summary
+from reconbench.benchmarks.store.summary import VALUE_MEANINGS, Summary
 
 Value = str | int | float | None
 
@@ -41,46 +41,6 @@ MEANS: Mapping[str, str] = {
         "Kulynych et al. 2025: sum over targets of 1 − f(success of the best guess from the prior)"
     ),
 }
-# What a computation says of one target, by bound: not counts of records.
-COMPUTED: Mapping[str, str] = {
-    "f-dp": "Kulynych et al. 2025, Theorem 3.2: 1 − f(baseline) over the whole trade-off curve",
-    "tv": "Kulynych et al. 2025, Theorem 3.4: the baseline plus the total variation",
-    "thm35": "Swanberg et al. 2025, Theorem 3.5, with one target",
-    "binary": "Kulynych et al. 2025, Theorem D.1, corrected: a secret of two values",
-    "mmc": "Mahloujifar et al. 2024, with one target of a uniform prior",
-    "rero-pure": "Balle et al. 2022, Corollary 3: pure DP",
-    "rero-rdp": "Balle et al. 2022: Rényi DP, at the best order",
-    "rero-rdp-2": "Balle et al. 2022: Rényi DP, of order 2",
-    "rero-zcdp": "Balle et al. 2022: zero-concentrated DP",
-    "fano": "Guo et al. 2023: the Rényi form of Fano's inequality",
-    "approx": "(ε, δ)-DP alone, without the curve: its total variation",
-    "pure": "Laplace queries whose ε are added up",
-    "rad-thm42": "Guerra-Balboa 2026, Theorem 4.2: whatever the attacker knows of the target",
-    "rad-thm43": "Guerra-Balboa 2026, Theorem 4.3: exact, for a target of whom nothing is known",
-    "rero": "Hayes et al. 2023: noise set by a success of 1 − f(baseline)",
-    "protect": "Swanberg et al. 2025, section 5.3: the largest ε within the advantage",
-    "scratch": "Riess 2026, Corollary IV.6 for its estimator: an image from its gradient alone",
-    "scratch-published": "the same, also where guessing 0 is within the error",
-    "identification": "one of a number of candidates, 1 − f(1/candidates): an attacker with a list",
-    "corridor": "Riess 2026: the error at which both attackers succeed equally often",
-    "zero-guess": "the error of guessing 0, which needs no release",
-    "ks": "p-value of the test that simulated errors follow their law (Kolmogorov-Smirnov)",
-    "ks-smaller": "p-value of the test that simulated errors are not smaller than their law",
-    "ratio": "mean simulated error over the predicted one",
-    **{
-        f"{kind}-{place}": f"{meaning} quantile of the error, {place} %"
-        for kind, meaning in (("seen", "simulated"), ("law", "predicted"))
-        for place in ("05", "25", "50", "75", "95")
-    },
-    "epsilon-low": "Yildirim 2025: lower end of the 90 % interval of ε, from attacks' errors",
-    "epsilon-median": "Yildirim 2025: posterior median of ε",
-    "epsilon-high": "Yildirim 2025: upper end of the 90 % interval of ε",
-    "strength-median": "Yildirim 2025: posterior median of the attacks' strength, 0 to 1",
-    "clopper-pearson": "the largest lower bound on ε that the errors prove at 90 %",
-    "pso": "singling out on the average table, from (ε, δ) alone",
-    "pso-f-dp": "singling out on the average table, from the whole trade-off curve",
-    "spso": "singling out with all other records known, from the whole trade-off curve",
-}
 MEAN = "mean"
 CONFIDENCES: Mapping[str, str] = {"0.05": "5 %", "0.5": "50 %", "0.95": "95 %"}
 TOP = "0.95"
@@ -110,7 +70,7 @@ _VALUES = {
         f"computed rows: what the column metric says, for one target: the most that the bound "
         f"allows of success or of advantage, how many queries, or the error of one ({meaning})"
     )
-    for bound, meaning in COMPUTED.items()
+    for bound, meaning in VALUE_MEANINGS.items()
 }
 
 _RAD: Mapping[str, str] = {
@@ -239,7 +199,7 @@ def present(summaries: Sequence[Summary]) -> list[str]:
         raise ReportError(
             f"no leaderboard column is documented for {odd[0]!r}: "
             f"known are the bounds {', '.join(TAILS)} at {', '.join(CONFIDENCES)}, and "
-            f"{', '.join(MEANS)} at {MEAN}; for computed rows {', '.join(COMPUTED)} at {MEAN}"
+            f"{', '.join(MEANS)} at {MEAN}; for computed rows {', '.join(VALUE_MEANINGS)} at {MEAN}"
         )
     return [name for name in COLUMNS if name in found or name not in optional]
 

@@ -19,8 +19,8 @@ from reconbench.benchmarks.audits.train import (
     counts_at,
 )
 from reconbench.benchmarks.computations import mcmc as mcmc_computations
+from reconbench.benchmarks.computations.computation import ComputationError
 from reconbench.benchmarks.computations.mcmc import McmcCounts
-from reconbench.benchmarks.computations.point import ComputationError
 from reconbench.benchmarks.suites.suite import find_suite
 from reconbench.bounds import Relation
 from reconbench.bounds.audit import mcmc
