@@ -11,7 +11,7 @@ from math import isinf
 import numpy as np
 import numpy.typing as npt
 
-from reconbench.attacks import AttackerView, Metric, parse_metric
+from reconbench.attacks import AttackerView, Metric
 from reconbench.benchmarks import plugins
 from reconbench.benchmarks.game import misfit, row_ceilings
 from reconbench.benchmarks.game.random_streams import stream
@@ -97,6 +97,8 @@ class Game:
             axes["mechanism"] = plugins.identify_spec(self.mechanism)
             if self.mechanism_options != options.NONE:
                 axes["mechanism_options"] = self.mechanism_options
+        if "metric" in axes:
+            axes["metric"] = plugins.identify_spec(self.metric)
         axes |= {"prior": prior.sha256(), "seed": self.seed, "rep": self.rep}
         return stream(purpose, axes)
 
@@ -105,7 +107,7 @@ def check(game: Game) -> tuple[Prior, tuple[str, ...], Metric, Mechanism]:
     """Whatever can be wrong with a game is found here, before anything is drawn or written."""
     prior = plugins.load_prior(game.dataset)
     domain, known = columns(game, prior.domain)
-    metric = parse_metric(game.metric)
+    metric = plugins.build_metric(game.metric)
     metric.check(domain, game.targets)
     mechanism = plugins.build_mechanism(
         game.mechanism,
@@ -137,9 +139,10 @@ class Round:
     def of(cls, game: Game) -> Round:
         prior, known, metric, mechanism = check(game)
         names = [name for name in prior.domain.names if name in (*known, *game.targets)]
-        table = prior.sample(game.n, game.stream("table", prior, "n")).project(names)
+        rng = game.stream("table", prior, "n")
+        table = plugins.sample_table(game.dataset, prior, game.n, rng).project(names)
         rng = game.stream("release", prior, *RELEASE_AXES)
-        release = mechanism.release(table, rng)
+        release = plugins.release_table(game.mechanism, mechanism, table, rng)
         theirs = misfit.attacker_prior(prior, game.attacker_prior)
         view = AttackerView(release, mechanism, table.project(known), game.targets, theirs, metric)
         return cls(game, prior, mechanism, table.project(game.targets), view, table.sha256())

@@ -135,6 +135,7 @@ class Keys:
         axes["epsilon"] = repr(float(game.epsilon))
         axes["delta"] = repr(float(game.delta))
         axes["dataset"] = plugins.shorten_spec(game.dataset)
+        axes["metric"] = plugins.identify_spec(game.metric)
         axes["mechanism"] = self._mechanism(game.mechanism)
         text = json.dumps([axes, self._prior(game.dataset), SCHEMA_VERSION], sort_keys=True)
         config = _sha256(text + self._players[called])

@@ -9,7 +9,6 @@ from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from reconbench.attacks import parse_metric
 from reconbench.benchmarks import plugins
 from reconbench.benchmarks.game import misfit
 from reconbench.benchmarks.game.play import Adversary, Game, check
@@ -83,6 +82,8 @@ def _metrics(value: Any) -> Any:
     found = []
     for text in listed(value):
         errors = span(text, "l1") if isinstance(text, str) else None
+        if isinstance(text, str) and errors is None:
+            text = plugins.make_absolute(text)
         found += [text] if errors is None else [f"l1:{error}" for error in errors]
     return found
 
@@ -251,7 +252,7 @@ class Axes(Strict):
             )  # fmt: skip
             for targets, n, k, epsilon, delta, released, metric, adversary, theirs in axes:
                 with _naming("metric"):
-                    parse_metric(metric).check(prior.domain, targets)
+                    plugins.build_metric(metric).check(prior.domain, targets)
                 game = Game(
                     dataset=plugins.make_absolute(dataset),
                     targets=targets,

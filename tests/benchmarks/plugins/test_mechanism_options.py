@@ -254,7 +254,7 @@ def test_bad_options_are_told_in_one_line(tmp_path: Path, mechanism: str, messag
         ("Padded", '{factor = "big"}', "cannot be built: TypeError: '>=' not supported"),
         ("Padded", "{size = 1}", "has no option 'size'; its options: factor"),
         ("Needy", "{}", "needs the option 'clip'; its options: clip"),
-        ("Needy", "{clip = 2}", "with clip = 2 cannot be built: KeyError: 2; its options: clip"),
+        ("Needy", "{clip = 2}", "with clip = 2 cannot be built: KeyError: 2 (padded.py, line"),
         ("Open", "{epsilon = 2}", "set by the game, not by an option; its options: others"),
         ("Nameless", "{}", "needs a class attribute `name`, a short text"),
     ],
