@@ -23,9 +23,9 @@ from typing import ClassVar, Protocol, Self
 import numpy as np
 import numpy.typing as npt
 
-from reconbench.bounds import ApproxDP, GaussianDP, Relation, gaussian_mu
-from reconbench.datasets import Domain, DomainError, Table
-from reconbench.mechanisms.base import MechanismError
+from reconbench.bounds import GaussianDP, Relation
+from reconbench.datasets import Domain, Table
+from reconbench.mechanisms.base import BudgetedMechanism, MechanismError, gaussian_guarantee
 
 Floats = npt.NDArray[np.float64]
 
@@ -294,15 +294,11 @@ class GradientRelease:
 
 
 @dataclass(frozen=True)
-class GradientSteps:
+class GradientSteps(BudgetedMechanism):
     """DP-SGD steps on the one-hot records of a table, a batch of records a step."""
 
     name: ClassVar[str] = "gradient"
 
-    domain: Domain
-    hidden: tuple[str, ...]
-    epsilon: float
-    delta: float
     network: GradientNetwork = OptimalNetwork(bias=True)
     clip: float = 1.0
     batch: int = 1
@@ -323,7 +319,6 @@ class GradientSteps:
         epsilon: float,
         delta: float,
         *,
-        k: int = 1,
         network: str = OptimalNetwork.name,
         rows: int = 1,
         bias: bool = True,
@@ -331,7 +326,7 @@ class GradientSteps:
         batch: int = 1,
         steps: int = 1,
     ) -> Self:
-        """``network`` is optimal, idle or deep; ``k`` has no meaning here, whatever it is."""
+        """``network`` is optimal, idle or deep."""
         if not isinstance(bias, bool):
             raise MechanismError(f"{cls.name}: bias must be true or false, got {bias!r}")
         if network not in NETWORKS:
@@ -342,15 +337,9 @@ class GradientSteps:
         return cls(domain, tuple(hidden), epsilon, delta, built, clip, batch, steps)
 
     @cached_property
-    def budget(self) -> ApproxDP:
-        return ApproxDP(self.epsilon, self.delta, Relation.REPLACE_ONE)
-
-    @cached_property
     def step(self) -> GradientStep:
-        free = isinf(self.budget.epsilon)
-        mu = inf if free else gaussian_mu(self.budget.epsilon, self.budget.delta)
         # √steps · 2C/(σC) = μ
-        sigma = 2 * sqrt(self.steps) / mu
+        sigma = 2 * sqrt(self.steps) / gaussian_guarantee(self.budget).mu
         return GradientStep(self.network, sigma, self.clip, self.batch, self.steps)
 
     @cached_property
@@ -372,13 +361,18 @@ class GradientSteps:
         return GaussianDP(min(mu, general.mu), Relation.REPLACE_ONE)
 
     def release(self, table: Table, rng: np.random.Generator) -> GradientRelease:
-        if table.domain != self.domain:
-            raise DomainError("the table's columns are not those the mechanism was built for")
-        if len(table) == 0:
-            raise DomainError("n must be at least 1: the table has no records")
+        self.check_table(table)
         seen = self.step.observe(one_hot(table), rng)
         return GradientRelease(self.domain, self.step, seen.weights, seen.biases, self.scale)
 
     def facts(self) -> dict[str, float]:
-        noise = self.step.sigma * self.clip
-        return {"sigma": self.step.sigma, "noise_sd": noise, "mu": self.guarantee.mu}
+        facts = {
+            "sigma": self.step.sigma,
+            "noise_sd": self.step.sigma * self.clip,
+            "mu": self.guarantee.mu,
+            "clip": float(self.clip),
+            "batch": float(self.batch),
+            "steps": float(self.steps),
+            "rows": float(self.network.rows),
+        }
+        return facts if self.scale is None else facts | {"scale": self.scale}

@@ -16,16 +16,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import product
-from math import inf, isinf, sqrt
+from math import inf, sqrt
 from typing import ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from reconbench.bounds import ApproxDP, GaussianDP, Relation, gaussian_mu
-from reconbench.datasets import Domain, DomainError, Table
+from reconbench.bounds import GaussianDP
+from reconbench.datasets import Domain, Table
 from reconbench.datasets.secrets import SECRETS
-from reconbench.mechanisms.base import MechanismError
+from reconbench.mechanisms.base import BudgetedMechanism, MechanismError, gaussian_guarantee
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]
@@ -206,7 +206,7 @@ class NgramRelease:
 
 
 @dataclass(frozen=True)
-class NgramModels:
+class NgramModels(BudgetedMechanism):
     """One n-gram model a record, trained by DP-SGD on its hidden value; replace-one neighbours.
 
     ``clip``, ``rate`` and ``epochs`` are searched for where they are not given. ``start`` names a
@@ -216,10 +216,6 @@ class NgramModels:
 
     name: ClassVar[str] = "ngram-dpsgd"
 
-    domain: Domain
-    hidden: tuple[str, ...]
-    epsilon: float
-    delta: float = 1e-5
     clip: float | None = None
     rate: float | None = None
     epochs: int | None = None
@@ -254,24 +250,16 @@ class NgramModels:
         epsilon: float,
         delta: float,
         *,
-        k: int = 1,
         clip: float | None = None,
         rate: float | None = None,
         epochs: int | None = None,
         start: str = "",
     ) -> Self:
-        """``k`` has no meaning here: there is one model a record, whatever it is."""
         return cls(domain, tuple(hidden), epsilon, delta, clip, rate, epochs, start)
 
     @cached_property
-    def budget(self) -> ApproxDP:
-        return ApproxDP(self.epsilon, self.delta, Relation.REPLACE_ONE)
-
-    @cached_property
     def guarantee(self) -> GaussianDP:
-        free = isinf(self.epsilon)
-        mu = inf if free else gaussian_mu(self.epsilon, self.delta)
-        return GaussianDP(mu, Relation.REPLACE_ONE)
+        return gaussian_guarantee(self.budget)
 
     @cached_property
     def training(self) -> LazyTraining:
@@ -300,8 +288,7 @@ class NgramModels:
         return tuple(float(each) for each in np.log(chances))
 
     def release(self, table: Table, rng: np.random.Generator) -> NgramRelease:
-        if table.domain != self.domain:
-            raise DomainError("the table's columns are not those the mechanism was built for")
+        self.check_table(table)
         column = self.hidden[0]
         logits = self.training.train(table.column(column).astype(np.int64), rng)
         return NgramRelease(self.domain, column, self.training, logits)
@@ -315,4 +302,5 @@ class NgramModels:
             "clip": training.clip,
             "rate": training.rate,
             "epochs": float(training.epochs),
+            "values": float(len(training.start)),
         }

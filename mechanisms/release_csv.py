@@ -1,4 +1,4 @@
-"""Published marginals as a CSV file, one line a cell, and what its publisher says of the noise.
+"""Read and write released marginals as a CSV file with one line per cell.
 
 The file has the columns ``marginal`` (names of columns joined by ``|``), ``cell`` (one label of
 each, joined by ``|`` in the same order) and ``value`` (the noisy count). Within a name or label a
@@ -13,24 +13,17 @@ import io
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import product
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from reconbench.bounds import ApproxDP, GaussianDP, Relation, gaussian_mu
-from reconbench.datasets import Domain, Table
+from reconbench.datasets import Domain
 from reconbench.datasets.atomic_files import write_atomic
 from reconbench.mechanisms.base import MechanismError
-from reconbench.mechanisms.marginals import (
-    MAX_CELLS,
-    MarginalsRelease,
-    marginal_counts,
-    workload,
-)
+from reconbench.mechanisms.marginals import MAX_CELLS, MarginalsRelease, workload
 
 Floats = npt.NDArray[np.float64]
 
@@ -40,69 +33,6 @@ MAX_BYTES = 2 << 30
 
 class ReleaseFileError(MechanismError):
     """A file that does not hold the marginals it should."""
-
-
-@dataclass(frozen=True)
-class PublishedMarginals:
-    """Marginals with independent Gaussian noise of sd ``noise_sd`` on every count.
-
-    ``stated`` is the budget that the publisher names for the whole file, replace-one neighbours, of
-    which the noise is taken to use all: the release is then μ-GDP with the μ of that budget. Where
-    nothing is stated, nothing is promised: μ = inf.
-    """
-
-    name: ClassVar[str] = "published-marginals"
-
-    domain: Domain
-    hidden: tuple[str, ...]
-    k: int
-    noise_sd: float
-    stated: ApproxDP | None = None
-
-    def __post_init__(self) -> None:
-        if not (math.isfinite(self.noise_sd) and self.noise_sd >= 0):
-            raise MechanismError(f"noise-sd must be a number of 0 or more, got {self.noise_sd:g}")
-        _ = self.workload, self.guarantee
-
-    @classmethod
-    def for_budget(
-        cls, domain: Domain, hidden: Sequence[str], epsilon: float, delta: float, *, k: int
-    ) -> Self:
-        sets = workload(domain, hidden, k)
-        return cls.of_budget(domain, hidden, k, ApproxDP(epsilon, delta), len(sets))
-
-    @classmethod
-    def of_budget(
-        cls, domain: Domain, hidden: Sequence[str], k: int, budget: ApproxDP, marginals: int
-    ) -> Self:
-        """The noise that spends a budget on so many marginals: sd √(2T)/μ on every count."""
-        mu = math.inf if math.isinf(budget.epsilon) else gaussian_mu(budget.epsilon, budget.delta)
-        return cls(domain, tuple(hidden), k, math.sqrt(2) * (math.sqrt(marginals) / mu), budget)
-
-    @cached_property
-    def workload(self) -> tuple[tuple[int, ...], ...]:
-        return workload(self.domain, self.hidden, self.k)
-
-    @property
-    def budget(self) -> ApproxDP:
-        return self.stated or ApproxDP(math.inf, 0.0, Relation.REPLACE_ONE)
-
-    @cached_property
-    def guarantee(self) -> GaussianDP:
-        free = math.isinf(self.budget.epsilon)
-        mu = math.inf if free else gaussian_mu(self.budget.epsilon, self.budget.delta)
-        return GaussianDP(mu, Relation.REPLACE_ONE)
-
-    def release(self, table: Table, rng: np.random.Generator) -> MarginalsRelease:
-        answers = tuple(
-            marginal_counts(table, columns)
-            + rng.normal(0.0, self.noise_sd, [self.domain.sizes[i] for i in columns])
-            for columns in self.workload
-        )
-        return MarginalsRelease(self.domain, self.workload, answers, self.noise_sd)
-
-    def facts(self) -> dict[str, float]:
-        return {"noise_sd": self.noise_sd, "mu": self.guarantee.mu}
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from reconbench.benchmarks import plugins
 from reconbench.benchmarks.assess.accuracy import Accuracy
 from reconbench.benchmarks.assess.exposure import Exposure, Mean
 from reconbench.benchmarks.assess.max_epsilon import Measure, Measured, Proved
+from reconbench.benchmarks.game.options import Options
 from reconbench.benchmarks.game.play import Game, check
 from reconbench.benchmarks.game.result import Result
 from reconbench.datasets import Table
@@ -84,7 +85,7 @@ class Question:
             epsilon=epsilon,
             delta=self.delta,
             n=n,
-            k=self.k,
+            mechanism_options=Options({} if self.k == 3 else {"k": self.k}),
             metric=self.metric,
             seed=self.seed,
             rep=rep,

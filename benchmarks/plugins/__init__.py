@@ -1,9 +1,8 @@
 """Plugins of five kinds: attacks, mechanisms, data sets, bounds and metrics.
 
 Read ``registry`` first: the kinds, and where their entries are found. ``specs`` reads what a user
-writes (a name, or ``file.py:Class``), ``build`` makes objects of it, ``options`` are the options of
-mechanisms as an axis of games. ``checks`` and ``check_<kind>`` are the conformance kits, and
-``templates`` what `reconbench new` writes.
+writes (a name, or ``file.py:Class``), ``build`` makes objects of it. ``checks`` and
+``check_<kind>`` are the conformance kits, and ``templates`` what `reconbench new` writes.
 """
 
 from reconbench.benchmarks.plugins.build import (
@@ -12,6 +11,7 @@ from reconbench.benchmarks.plugins.build import (
     build_mechanism,
     build_metric,
     check_options,
+    drop_default_options,
     get_options,
     load_mechanism,
     load_prior,
@@ -51,6 +51,7 @@ __all__ = [
     "check_options",
     "describe_entry",
     "describe_error",
+    "drop_default_options",
     "find_kind",
     "get_entries",
     "get_file",

@@ -17,7 +17,7 @@ import numpy as np
 
 from reconbench.attacks import Attack, Metric
 from reconbench.benchmarks import memory
-from reconbench.benchmarks.plugins.options import Option, decode, describe, encode
+from reconbench.benchmarks.game.options import Option, Options
 from reconbench.benchmarks.plugins.registry import load_entry
 from reconbench.benchmarks.plugins.specs import (
     PluginError,
@@ -31,7 +31,7 @@ from reconbench.datasets import load_prior as load_network
 from reconbench.mechanisms import Mechanism, Release
 
 # What the game itself says to a mechanism's ``for_budget``: not for options.
-CALIBRATION = ("domain", "hidden", "epsilon", "delta", "k")
+CALIBRATION = ("domain", "hidden", "epsilon", "delta")
 
 _GUARANTEE = ("relation", "unit", "tradeoff", "power", "delta_at", "epsilon_at", "describe")
 _PRIOR = (
@@ -99,13 +99,12 @@ def build_mechanism(
     epsilon: float,
     delta: float,
     *,
-    k: int,
     options: Mapping[str, Option],
 ) -> Mechanism:
     """A mechanism for a budget, with its options; built once for equal arguments."""
     check_options(spec, options)
-    arguments = (tuple(hidden), float(epsilon), float(delta), k)
-    return _build_mechanism(load_mechanism(spec), spec, domain, *arguments, encode(options))
+    arguments = (tuple(hidden), float(epsilon), float(delta), Options(options))
+    return _build_mechanism(load_mechanism(spec), spec, domain, *arguments)
 
 
 @lru_cache(maxsize=1024)
@@ -116,24 +115,22 @@ def _build_mechanism(
     hidden: tuple[str, ...],
     epsilon: float,
     delta: float,
-    k: int,
-    encoded_options: str,
+    options: Options,
 ) -> Mechanism:
-    options = decode(encoded_options)
     signature = inspect.signature(cls.for_budget)
     try:
-        signature.bind(domain, hidden, epsilon, delta, k=k, **options)
+        signature.bind(domain, hidden, epsilon, delta, **options)
     except TypeError as error:
         raise PluginError(
-            f"mechanism {spec!r}: for_budget must take (domain, hidden, epsilon, delta, *, k) and "
-            f"its options, but it is for_budget{signature}: {error}"
+            f"mechanism {spec!r}: for_budget must take (domain, hidden, epsilon, delta) and "
+            f"its options by keyword, but it is for_budget{signature}: {error}"
         ) from None
     try:
-        built: Mechanism = cls.for_budget(domain, hidden, epsilon, delta, k=k, **options)
+        built: Mechanism = cls.for_budget(domain, hidden, epsilon, delta, **options)
     except Exception as error:  # a plugin is foreign code: whatever it raises is its fault
         if memory.exhausted(error) or (isinstance(error, ValueError) and not options):
             raise
-        having = f" with {describe(options)}" if options else ""
+        having = f" with {options}" if options else ""
         raise PluginError(
             f"mechanism {spec!r}{having} cannot be built: {describe_error(error)}; "
             f"{_list_options(spec)}"
@@ -198,6 +195,22 @@ def get_options(spec: str) -> tuple[dict[str, inspect.Parameter], bool]:
         if parameter.kind in kinds and key not in CALIBRATION
     }
     return own, any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in every.values())
+
+
+def drop_default_options(spec: str, options: Options) -> Options:
+    """Options that say more than a mechanism's defaults, so that equal games are one game."""
+    parameters, _ = get_options(spec)
+    defaults = Options(
+        {
+            key: parameters[key].default
+            for key in options
+            if key in parameters and isinstance(parameters[key].default, Option)
+        }
+    )
+    same = (
+        key for key in defaults if Options({key: options[key]}) == Options({key: defaults[key]})
+    )
+    return options.without(*same)
 
 
 def _list_options(spec: str) -> str:

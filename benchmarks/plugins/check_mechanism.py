@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import beta
 
+from reconbench.benchmarks.game.options import Option
 from reconbench.benchmarks.plugins.build import build_mechanism, get_options, release_table
 from reconbench.benchmarks.plugins.checks import (
     FALSE_ALARM,
@@ -23,7 +24,6 @@ from reconbench.benchmarks.plugins.checks import (
     run_checks,
     small_prior,
 )
-from reconbench.benchmarks.plugins.options import Option
 from reconbench.benchmarks.plugins.registry import load_entry
 from reconbench.bounds import Guarantee, Relation
 from reconbench.datasets import Domain, Table
@@ -53,7 +53,7 @@ class Subject:
 
     def build(self, epsilon: float, more: Mapping[str, Option] | None = None) -> Mechanism:
         options = {**self.options, **(more or {})}
-        return build_mechanism(self.spec, DOMAIN, HIDDEN, epsilon, DELTA, k=2, options=options)
+        return build_mechanism(self.spec, DOMAIN, HIDDEN, epsilon, DELTA, options=options)
 
     def finite(self) -> dict[float, Mechanism]:
         """The mechanism for every finite budget that it does not refuse."""

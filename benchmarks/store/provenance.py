@@ -29,8 +29,9 @@ GAME_PARTS = (
     "reconbench.attacks.optimal",
     "reconbench.benchmarks.game.row_ceilings",
     "reconbench.benchmarks.game.misfit",
-    "reconbench.benchmarks.plugins.options",
+    "reconbench.benchmarks.game.options",
     "reconbench.benchmarks.game.random_streams",
+    "reconbench.benchmarks.game.setting",
     "reconbench.datasets.network.baynet",
 )
 GAME_FILES = (

@@ -20,6 +20,7 @@ from scipy.special import stdtrit
 from reconbench.benchmarks.game.reliability import Calibration, error, together
 from reconbench.benchmarks.game.result import PROVED_CEILINGS, Result, ResultError, Status
 from reconbench.benchmarks.game.row_ceilings import with_corollary
+from reconbench.benchmarks.game.setting import Setting, axis_values
 from reconbench.benchmarks.store.provenance import NO_ATTACK, shipped_name
 
 TOP = "0.95"
@@ -41,8 +42,8 @@ class Optimum:
     converged: bool
 
 
-@dataclass(frozen=True)
-class Summary:
+@dataclass(frozen=True, kw_only=True)
+class Summary(Setting):
     """One attack on one game, over its repetitions; successes are counts of n records.
 
     ``ceilings`` are means over repetitions, by bound and confidence. ``above_ceiling`` is the
@@ -61,22 +62,9 @@ class Summary:
     The summary of a computation has no success: see ``computed``.
     """
 
-    dataset: str
-    data_hash: str
-    targets: tuple[str, ...]
-    known: tuple[str, ...]
-    n: int
-    k: int
-    epsilon: float
-    delta: float
-    mechanism: str
     guarantee: str
-    metric: str
-    adversary: str
-    attacker_prior: str
     attack: str
     attack_options: Mapping[str, Any]
-    seed: int
     repetitions: int
     failures: int
     skipped: int
@@ -93,8 +81,7 @@ class Summary:
     best_possible_se: float | None = None
     best_possible_converged: bool | None = None
     outcomes: Mapping[int, tuple[int, int]] = field(default_factory=dict)
-    mechanism_options: Mapping[str, Any] = field(default_factory=dict)
-    advantage: int = 0
+    facts: Mapping[str, float] = field(default_factory=dict)
     rad: float | None = None
     rad_low: float | None = None
     rad_high: float | None = None
@@ -102,6 +89,12 @@ class Summary:
     rad_theorem: str | None = None
     calibration: Calibration = field(default_factory=dict)
     above_proved: float | None = None
+
+    @property
+    def k(self) -> int | None:
+        """Columns in each released marginal, where the mechanism releases marginals."""
+        k = self.facts.get("mechanism.k")
+        return None if k is None else int(k)
 
     @property
     def column(self) -> str:
@@ -134,21 +127,21 @@ def summarise(rows: Sequence[Result]) -> list[Summary]:
     for row in with_corollary(rows):
         cells.setdefault(row.cell, []).append(row)
     best = optima(rows)
-    return [_summary(group, best.get(group[0].game)) for group in cells.values()]
+    return [_summary(group, best.get(group[0].setting)) for group in cells.values()]
 
 
-def optima(rows: Iterable[Result]) -> dict[tuple[object, ...], Optimum]:
+def optima(rows: Iterable[Result]) -> dict[Setting, Optimum]:
     """The best possible success of every game in which an attack that is believed says it.
 
     Where several played a repetition, a converged one counts, and of these the one with the
     smallest Monte Carlo error.
     """
-    stated: dict[tuple[object, ...], dict[int, Optimum]] = {}
+    stated: dict[Setting, dict[int, Optimum]] = {}
     for row in rows:
         found = stated_optimum(row)
         if found is None:
             continue
-        by_rep = stated.setdefault(row.game, {})
+        by_rep = stated.setdefault(row.setting, {})
         before = by_rep.get(row.rep)
         if before is None or _doubt(found) < _doubt(before):
             by_rep[row.rep] = found
@@ -198,22 +191,10 @@ def _summary(rows: list[Result], best: Optimum | None) -> Summary:
     limits = [row.rad_ceiling for row in done if row.rad_ceiling is not None]
     errors = [row.error for row in rows if row.error]
     return Summary(
-        dataset=first.dataset,
-        data_hash=first.data_hash,
-        targets=first.targets,
-        known=first.known,
-        n=first.n,
-        k=first.k,
-        epsilon=first.epsilon,
-        delta=first.delta,
-        mechanism=first.mechanism,
+        **axis_values(first),
         guarantee=first.guarantee,
-        metric=first.metric,
-        adversary=first.adversary,
-        attacker_prior=first.attacker_prior,
         attack=first.attack,
         attack_options=first.attack_options,
-        seed=first.seed,
         repetitions=len(done),
         failures=sum(row.status is Status.FAILED for row in rows),
         skipped=sum(row.status is Status.SKIPPED for row in rows),
@@ -230,8 +211,7 @@ def _summary(rows: list[Result], best: Optimum | None) -> Summary:
         best_possible_se=best.error if best else None,
         best_possible_converged=best.converged if best else None,
         outcomes={row.rep: (row.successes or 0, row.baseline_successes) for row in scored},
-        mechanism_options=first.mechanism_options,
-        advantage=first.advantage,
+        facts=first.facts,
         rad=fmean(gains) if gains else None,
         rad_low=rad_low,
         rad_high=rad_high,

@@ -29,7 +29,7 @@ from reconbench.benchmarks.game.play import AttackSpec, Game
 from reconbench.benchmarks.run.runner import Unit, called
 from reconbench.benchmarks.suites.game_block import (
     AttackEntry,
-    Axes,
+    GameBlock,
     MechanismEntry,
     Strict,
     told_attacks,
@@ -50,7 +50,7 @@ class Suite(Strict):
     attacks: (
         Annotated[list[AttackEntry], BeforeValidator(told_attacks), Field(min_length=1)] | None
     ) = None
-    games: Annotated[list[Axes], Field(min_length=1)] | None = None
+    games: Annotated[list[GameBlock], Field(min_length=1)] | None = None
     curves: Annotated[list[Curve], Field(min_length=1)] | None = None
     include: Annotated[list[str], Field(min_length=1)] | None = None
 
@@ -224,7 +224,7 @@ def _first(error: ValidationError) -> str:
 def _did_you_mean(place: tuple[int | str, ...]) -> str:
     """The keys that are allowed where an unknown one stands, or the one that was meant."""
     models: dict[str, type[BaseModel]] = {
-        "games": Axes,
+        "games": GameBlock,
         "attacks": AttackEntry,
         "mechanism": MechanismEntry,
     }

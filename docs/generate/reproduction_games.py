@@ -26,6 +26,7 @@ from generate.results_data import stored_rows
 from reconbench.benchmarks import plugins
 from reconbench.benchmarks.game.play import Game
 from reconbench.benchmarks.game.result import Result
+from reconbench.benchmarks.game.setting import Seeds
 from reconbench.benchmarks.store.summary import read_outcomes, summarise
 from reconbench.datasets.atomic_files import write_atomic
 
@@ -276,7 +277,7 @@ def told_apart(dataset: str, column: str, repetitions: int, n: int = 100) -> flo
     prior, game = plugins.load_prior(dataset), Game(dataset, (column,), float("inf"), n=n)
     found = []
     for rep in range(repetitions):
-        table = prior.sample(n, game.at(rep).stream("table", prior, "n"))
+        table = prior.sample(n, game.at(rep).stream("table", prior, Seeds.TABLE))
         hidden = table.domain.position(column)
         groups: dict[bytes, Counter[int]] = {}
         for codes in table.codes:

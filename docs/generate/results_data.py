@@ -71,7 +71,7 @@ def _outcomes(rows: Sequence[Result]) -> Outcomes:
         column=column,
         values=_values(first, column),
         n=first.n,
-        k=first.k,
+        k=int(first.facts["mechanism.k"]),
         epsilon=first.epsilon,
         delta=first.delta,
         mechanism=first.mechanism,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, get_type_hints
 
+from reconbench.benchmarks.game.setting import AXES, Setting
 from reconbench.benchmarks.store.summary import Summary
 
 Value = str | int | float | None
@@ -113,10 +114,6 @@ _VALUES = {
 }
 
 _RAD: Mapping[str, str] = {
-    "advantage": (
-        "records of each table that were attacked in two worlds to measure rad, drawn at random; "
-        "0: rad was not measured"
-    ),
     "rad": (
         "reconstruction advantage, from −1 to 1 (Guerra-Balboa 2026, Definition 4.1): the success "
         "rate on records that took part, less that of the same attack on them when others took "
@@ -131,36 +128,26 @@ _RAD: Mapping[str, str] = {
     ),
 }
 
+# Axes of a setting that a leaderboard shows as two columns.
+_SPLIT: Mapping[str, Mapping[str, str]] = {
+    "known": {"known_columns": "names of the known columns, comma-separated"},
+    "mechanism_options": {"k": "columns in each released marginal; empty if none are released"},
+}
+AXIS_COLUMNS: Mapping[str, str] = {
+    column: meaning
+    for name, axis in AXES.items()
+    for column, meaning in {name: axis.meaning, **_SPLIT.get(name, {})}.items()
+}
+# Shown where rows need them to be told apart.
+_IF_NEEDED = ("advantage", "data_hash")
+
 COLUMNS: Mapping[str, str] = {
-    "dataset": "the data set whose prior the tables are drawn from; the suite of a computed row",
-    "targets": (
-        "the columns the attacker must guess, separated by a comma and a space; what a computed "
-        "row is about"
-    ),
-    "known": "how many other columns of every record the attacker knows",
-    "known_columns": "which these are, separated by a comma and a space",
-    "n": "records in a table, and so the most that can be reconstructed",
-    "k": "columns in each released marginal",
-    "epsilon": "privacy budget ε of the release; inf means no noise",
-    "delta": "privacy parameter δ of the release",
-    "mechanism": "what released the table",
-    "mechanism_options": "the options of the mechanism, as JSON",
+    **AXIS_COLUMNS,
     "guarantee": "the privacy guarantee of the release and its neighbouring relation",
-    "metric": (
-        "what counts as reconstructing a record; what the values of a computed row are: success, "
-        "advantage, queries or error"
-    ),
-    "adversary": (
-        "realistic: knows the known columns of every record; informed: attacks each record "
-        "knowing all others in full; none: computed"
-    ),
-    "attacker_prior": (
-        "the prior that the attacker takes for the true one; same: it is the true one"
-    ),
+    "facts": "what the mechanism says of itself, such as its noise, as JSON",
     "rank": "place of the attack in its game by mean success; ties share a place",
     "attack": "the attack; none: computed, nobody played",
     "attack_options": "the options of the attack, as JSON",
-    "seed": "seed of the game: the same seed gives the same tables and noise to every attack",
     "repetitions": "finished repetitions, each with a fresh table and fresh noise",
     "failures": "repetitions in which the attack broke off",
     "skipped": "repetitions that the attack declined",
@@ -209,21 +196,27 @@ COLUMNS: Mapping[str, str] = {
 
 TEXT = frozenset(
     {
-        "dataset",
-        "targets",
+        *(name for name, kind in get_type_hints(Setting).items() if kind not in (int, float)),
         "known_columns",
-        "mechanism",
-        "mechanism_options",
         "guarantee",
-        "metric",
-        "adversary",
-        "attacker_prior",
+        "facts",
         "attack",
         "attack_options",
         "best_possible_converged",
         "rad_theorem",
         "calibration",
         "error",
+    }
+) - {"known"}
+WHOLE = frozenset(
+    {
+        *(name for name, kind in get_type_hints(Setting).items() if kind is int),
+        "known",
+        "k",
+        "rank",
+        "repetitions",
+        "failures",
+        "skipped",
     }
 )
 _COUNTS = ("success", "baseline", "ceiling_")
@@ -235,8 +228,12 @@ def present(summaries: Sequence[Summary]) -> list[str]:
     """The documented columns, without those of bounds and computed values that no row has."""
     found = {name for row in summaries for name in _bounds(row)}
     if any(row.advantage for row in summaries):
-        found |= _RAD.keys()
-    optional = _CEILINGS.keys() | _VALUES.keys() | _RAD.keys()
+        found |= {"advantage", *_RAD}
+    if len({(row.dataset, row.data_hash) for row in summaries}) > len(
+        {row.dataset for row in summaries}
+    ):
+        found.add("data_hash")
+    optional = {*_CEILINGS, *_VALUES, *_RAD, *_IF_NEEDED}
     odd = sorted(found - optional)
     if odd:
         raise ReportError(
@@ -255,9 +252,11 @@ def values(row: Summary, rank: int | None, names: Iterable[str] = COLUMNS) -> di
         "targets": row.column,
         "known": len(row.known),
         "known_columns": ", ".join(row.known),
+        "k": row.k,
         "rank": rank,
         "attack_options": options_text(row),
-        "mechanism_options": as_json(row.mechanism_options),
+        "mechanism_options": as_json(row.mechanism_options.without("k")),
+        "facts": as_json(row.facts),
         "promised": row.promised,
         "calibration_error": row.calibration_error,
         "calibration": _calibration(row),
@@ -282,7 +281,7 @@ def options_text(row: Summary) -> str:
 def as_json(options: Mapping[str, Any]) -> str:
     if not options:
         return "{}"
-    return json.dumps(options, sort_keys=True, ensure_ascii=False, default=str)
+    return json.dumps(dict(options), sort_keys=True, ensure_ascii=False, default=str)
 
 
 def shown(name: str, value: Value) -> str:

@@ -167,7 +167,7 @@ class Listed:
 
     @classmethod
     def for_budget(
-        cls, domain: Domain, hidden: Sequence[str], epsilon: float, delta: float, *, k: int = 1
+        cls, domain: Domain, hidden: Sequence[str], epsilon: float, delta: float
     ) -> Listed:
         raise NotImplementedError
 

@@ -170,7 +170,7 @@ def test_budget_is_exact_and_steps_share_it(toy_net: BayNet) -> None:
 
 
 def test_the_contract(toy_net: BayNet) -> None:
-    mechanism = GradientSteps.for_budget(toy_net.domain, ("a", "c"), 1.0, 1e-5, k=3, batch=4)
+    mechanism = GradientSteps.for_budget(toy_net.domain, ("a", "c"), 1.0, 1e-5, batch=4)
     assert isinstance(mechanism, Mechanism)
     table = toy_net.sample(10, np.random.default_rng(0))
     release = mechanism.release(table, np.random.default_rng(1))

@@ -177,7 +177,7 @@ def test_a_search_may_be_narrowed() -> None:
 
 def test_a_release_and_its_facts() -> None:
     prior = zipf_digit()
-    mechanism = NgramModels.for_budget(prior.domain, ["digit"], 1.0, 1e-5, k=3)
+    mechanism = NgramModels.for_budget(prior.domain, ["digit"], 1.0, 1e-5)
     assert isinstance(mechanism, Mechanism)
     table = prior.sample(50, np.random.default_rng(0))
     release = mechanism.release(table, np.random.default_rng(1))

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from reconbench.benchmarks.assess.assessment import Assessment, Question
     from reconbench.datasets import Domain, Table
     from reconbench.mechanisms import MarginalsRelease
-    from reconbench.mechanisms.release_csv import PublishedMarginals, ReleaseFile
+    from reconbench.mechanisms.marginals import PublishedMarginals
+    from reconbench.mechanisms.release_csv import ReleaseFile
 
 HELP = """What would a release of your own table tell an attacker, and what would safety cost?
 
@@ -237,7 +238,7 @@ def _seen(
     question: Question, published: ReleaseFile, domain: Domain, noise_sd: float | None
 ) -> _Seen:
     from reconbench.bounds import ApproxDP
-    from reconbench.mechanisms.release_csv import PublishedMarginals
+    from reconbench.mechanisms.marginals import PublishedMarginals
 
     targets = question.targets
     known = question.known or tuple(name for name in domain.names if name not in targets)

@@ -84,7 +84,10 @@ def game(
     ],
     epsilon: Annotated[float, typer.Option(help="Privacy budget; `inf` for none.")],
     delta: Annotated[float, typer.Option(help="Privacy budget.")] = 1e-5,
-    k: Annotated[int, typer.Option(help="Columns in a marginal.")] = 3,
+    k: Annotated[
+        int | None,
+        typer.Option(help="Columns in a marginal; short for `--mechanism-option k=K`. Default 3."),
+    ] = None,
     n: Annotated[int, typer.Option(help="Records in the table.")] = 100,
     known: Annotated[
         list[str] | None, typer.Option(help="Known columns; default: all but the targets.")
@@ -125,17 +128,20 @@ def game(
     ] = False,
 ) -> None:
     from reconbench.benchmarks import plugins
-    from reconbench.benchmarks.game.play import Adversary, AttackSpec, Game, check
+    from reconbench.benchmarks.game.options import Options
+    from reconbench.benchmarks.game.play import AttackSpec, Game, check
     from reconbench.benchmarks.game.result import Status
     from reconbench.benchmarks.game.row_ceilings import with_corollary
-    from reconbench.benchmarks.plugins.options import encode
     from reconbench.benchmarks.run.pool import Pool
     from reconbench.benchmarks.run.runner import Unit, play_units
     from reconbench.benchmarks.run.worker_process import Limits
 
     limits = Limits.of(timeout, memory_limit)
     options = parse_options(option or [], "--option")
-    released = parse_options(mechanism_option or [], "--mechanism-option")
+    asked = parse_options(mechanism_option or [], "--mechanism-option")
+    released = Options(asked if k is None else {**asked, "k": k})
+    plugins.check_options(mechanism, released)
+    released = plugins.drop_default_options(mechanism, released)
     attacks = tuple(AttackSpec(plugins.make_absolute(spec), options) for spec in attack or ["rap"])
     units = [
         Unit(
@@ -146,11 +152,10 @@ def game(
                 epsilon=epsilon,
                 delta=delta,
                 n=n,
-                k=k,
                 mechanism=plugins.make_absolute(mechanism),
-                mechanism_options=encode(released),
+                mechanism_options=released,
                 metric=plugins.make_absolute(metric),
-                adversary=Adversary.parse(adversary),
+                adversary=adversary,
                 advantage=advantage,
                 seed=seed,
                 rep=rep,

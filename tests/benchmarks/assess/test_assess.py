@@ -31,12 +31,8 @@ from reconbench.benchmarks.store.summary import summarise
 from reconbench.bounds import ApproxDP, gaussian_mu
 from reconbench.datasets import Attribute, BayNet, Domain, Table, save_prior
 from reconbench.mechanisms import GaussianMarginals, MarginalsRelease
-from reconbench.mechanisms.release_csv import (
-    PublishedMarginals,
-    ReleaseFileError,
-    read_release,
-    write_release,
-)
+from reconbench.mechanisms.marginals import PublishedMarginals
+from reconbench.mechanisms.release_csv import ReleaseFileError, read_release, write_release
 
 N = 60
 DOMAIN = Domain(

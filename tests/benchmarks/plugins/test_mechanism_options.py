@@ -11,12 +11,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from reconbench.benchmarks.plugins.options import OptionsError, decode, encode, normalise
 
 from reconbench.benchmarks import plugins
 from reconbench.benchmarks.game.play import RELEASE_AXES, AttackSpec, Game, Round, check, play
 from reconbench.benchmarks.game.random_streams import stream
 from reconbench.benchmarks.game.result import Result
-from reconbench.benchmarks.plugins.options import OptionsError, decode, encode, normalise
 from reconbench.benchmarks.run.runner import run
 from reconbench.benchmarks.store.store import Store, row_key
 from reconbench.benchmarks.store.summary import summarise
