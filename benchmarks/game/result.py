@@ -49,8 +49,8 @@ class Result(Setting):
     exceeds ``rad_ceiling`` in expectation, by ``rad_theorem`` of Guerra-Balboa 2026.
 
     ``facts`` are what the mechanism says of itself, as ``mechanism.NAME``; ``info`` is what the
-    attack says. ``calibration`` counts records by how sure the attack was of them (``game.reliability``);
-    empty where it did not say.
+    attack says. ``calibration`` counts records by how sure the attack was of them, see
+    ``game.reliability``; empty where it did not say.
     """
 
     rep: int

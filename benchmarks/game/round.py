@@ -60,6 +60,8 @@ class Game(Setting):
                 f"{self.advantage}"
             )
         misfit.check_spec(self.attacker_prior)
+        object.__setattr__(self, "epsilon", float(self.epsilon))
+        object.__setattr__(self, "delta", float(self.delta))
         object.__setattr__(self, "adversary", Adversary(self.adversary))
         object.__setattr__(self, "mechanism_options", Options(self.mechanism_options))
 

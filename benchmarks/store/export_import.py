@@ -163,7 +163,8 @@ def _columns(entries: Sequence[Entry]) -> dict[str, list[Any]]:
 
 
 def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, sort_keys=isinstance(value, Mapping))
+    plain = dict(value) if isinstance(value, Mapping) else value
+    return json.dumps(plain, ensure_ascii=False, sort_keys=isinstance(value, Mapping))
 
 
 def _number(value: float | None) -> float | None:

@@ -197,10 +197,9 @@ def _releases(entry: str | MechanismEntry, game: Game) -> bool:
     if isinstance(entry, str):
         return game.mechanism == plugins.make_absolute(entry)
     options = plugins.drop_default_options(entry.mechanism, Options(entry.options))
-    return (game.mechanism, game.mechanism_options) == (
-        plugins.make_absolute(entry.mechanism),
-        options,
-    )
+    # A k of the block is no option of the entry.
+    played = game.mechanism_options if "k" in entry.options else game.mechanism_options.without("k")
+    return game.mechanism == plugins.make_absolute(entry.mechanism) and played == options
 
 
 _EXCLUDED: dict[str, Any] = {

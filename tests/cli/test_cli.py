@@ -44,7 +44,8 @@ def test_game_prints_one_object_a_repetition(reconbench: Run) -> None:
     rows = [json.loads(line) for line in done.stdout.splitlines()]
     assert [row["rep"] for row in rows] == [0, 1]
     needed = {
-        "dataset", "targets", "n", "k", "epsilon", "delta", "sigma", "mu", "attack", "seed",
+        "dataset", "targets", "n", "mechanism_options", "epsilon", "delta", "facts", "attack",
+        "seed",
         "metric", "successes", "baseline_successes", "baseline_expected", "ceilings", "seconds",
     }  # fmt: skip
     for row in rows:

@@ -10,13 +10,14 @@ from typing import Any
 
 import pytest
 
+from reconbench.benchmarks.game.options import Options
 from reconbench.benchmarks.game.play import AttackSpec, Game
 from reconbench.benchmarks.run.runner import Unit, play_unit
 from reconbench.benchmarks.store.store import Store, row_key
 from reconbench.cli._show import _widths
 
 Run = Callable[..., Any]
-GAME = Game("acs", ("SEX",), 3.0, n=20, k=2, known=("AGEP", "MAR"))
+GAME = Game("acs", ("SEX",), 3.0, n=20, mechanism_options=Options({"k": 2}), known=("AGEP", "MAR"))
 PRIOR = AttackSpec("prior")
 
 
