@@ -8,7 +8,6 @@ from math import isinf
 
 import numpy as np
 
-from reconbench.attacks import parse_metric
 from reconbench.benchmarks import plugins
 from reconbench.benchmarks.assess.accuracy import Accuracy
 from reconbench.benchmarks.assess.exposure import Exposure, Mean
@@ -117,7 +116,7 @@ def check_table(question: Question, table: Table) -> None:
                 "nothing to reconstruct; choose another target"
             )
     played = domain.project(name for name in domain.names if name in (*known, *targets))
-    parse_metric(question.metric).check(played, targets)
+    plugins.build_metric(question.metric).check(played, targets)
     for epsilon in question.budgets:
         GaussianMarginals.for_budget(played, targets, epsilon, question.delta, k=question.k)
 

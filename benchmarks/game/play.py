@@ -21,7 +21,6 @@ from reconbench.attacks import (
     Metric,
     Reconstruction,
     check_reconstruction,
-    parse_metric,
     skip_reason,
 )
 from reconbench.benchmarks import memory, plugins
@@ -160,7 +159,7 @@ def unplayed(game: Game, attack: AttackSpec, error: str) -> Result:
     """The row of a game that could not be set up: no table, no release, no attack's fault."""
     prior = plugins.load_prior(game.dataset)
     row = Result(
-        **_axes(game, prior, columns(game, prior.domain)[1], parse_metric(game.metric)),
+        **_axes(game, prior, columns(game, prior.domain)[1], plugins.build_metric(game.metric)),
         rep=game.rep,
         guarantee="",
         relation="",

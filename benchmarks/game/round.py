@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from reconbench.attacks import AttackerView, Metric, parse_metric
+from reconbench.attacks import AttackerView, Metric
 from reconbench.benchmarks import plugins
 from reconbench.benchmarks.game import misfit, row_ceilings
 from reconbench.benchmarks.game.options import Options
@@ -83,6 +83,8 @@ class Game(Setting):
             axes |= {"k": self.mechanism_options.get("k", 3), "mechanism_options": others.text}
             if not others:
                 del axes["mechanism_options"]
+        if "metric" in axes:
+            axes["metric"] = plugins.identify_spec(self.metric)
         axes |= {"prior": prior.sha256(), "seed": self.seed, "rep": self.rep}
         return stream(purpose, axes)
 
@@ -91,7 +93,7 @@ def check(game: Game) -> tuple[Prior, tuple[str, ...], Metric, Mechanism]:
     """Whatever can be wrong with a game is found here, before anything is drawn or written."""
     prior = plugins.load_prior(game.dataset)
     domain, known = columns(game, prior.domain)
-    metric = parse_metric(game.metric)
+    metric = plugins.build_metric(game.metric)
     metric.check(domain, game.targets)
     mechanism = plugins.build_mechanism(
         game.mechanism,
@@ -119,9 +121,10 @@ class Round:
     def of(cls, game: Game) -> Round:
         prior, known, metric, mechanism = check(game)
         names = [name for name in prior.domain.names if name in (*known, *game.targets)]
-        table = prior.sample(game.n, game.stream("table", prior, Seeds.TABLE)).project(names)
+        rng = game.stream("table", prior, Seeds.TABLE)
+        table = plugins.sample_table(game.dataset, prior, game.n, rng).project(names)
         rng = game.stream("release", prior, Seeds.RELEASE)
-        release = mechanism.release(table, rng)
+        release = plugins.release_table(game.mechanism, mechanism, table, rng)
         theirs = misfit.attacker_prior(prior, game.attacker_prior)
         view = AttackerView(release, mechanism, table.project(known), game.targets, theirs, metric)
         return cls(game, prior, mechanism, table.project(game.targets), view, table.sha256())

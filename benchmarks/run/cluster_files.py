@@ -141,9 +141,11 @@ def packages_of(groups: Iterable[Group]) -> dict[str, str]:
     found = dict(versions())
     for group in groups:
         specs = [("attack", attack.spec) for attack in group.attacks]
-        specs += [(kind, getattr(group.games[0], kind)) for kind in ("mechanism", "dataset")]
+        specs += [
+            (kind, getattr(group.games[0], kind)) for kind in ("mechanism", "dataset", "metric")
+        ]
         for kind, spec in specs:
-            point = plugins.get_entries(kind).get(spec)
+            point = plugins.get_entries(kind).get(spec.partition(":")[0])
             if point is not None and point.dist is not None:
                 found[point.dist.name] = point.dist.version
     return found

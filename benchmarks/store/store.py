@@ -128,6 +128,7 @@ class Keys:
         axes = axis_json(game) | {
             "dataset": plugins.shorten_spec(game.dataset),
             "data_hash": self._prior(game.dataset),
+            "metric": plugins.identify_spec(game.metric),
             "mechanism": self._mechanism(game.mechanism),
             "rep": game.rep,
         }

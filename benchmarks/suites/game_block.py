@@ -18,7 +18,6 @@ from pydantic import (
     model_validator,
 )
 
-from reconbench.attacks import parse_metric
 from reconbench.benchmarks import plugins
 from reconbench.benchmarks.game import misfit
 from reconbench.benchmarks.game.options import Option, Options
@@ -93,6 +92,8 @@ def _metrics(value: Any) -> Any:
     found = []
     for text in listed(value):
         errors = span(text, "l1") if isinstance(text, str) else None
+        if isinstance(text, str) and errors is None:
+            text = plugins.make_absolute(text)
         found += [text] if errors is None else [f"l1:{error}" for error in errors]
     return found
 
@@ -295,7 +296,7 @@ class _GameBlock(Strict):
             for targets, (mechanism, options), *values in axes:
                 chosen = dict(zip(others, values, strict=True))
                 with _naming("metric"):
-                    parse_metric(chosen["metric"]).check(prior.domain, targets)
+                    plugins.build_metric(chosen["metric"]).check(prior.domain, targets)
                 with _naming(f"the game on {', '.join(targets)}"):
                     game = Game(
                         dataset=plugins.make_absolute(dataset),

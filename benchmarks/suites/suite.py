@@ -129,13 +129,11 @@ class Suite(Strict):
 
     def _specs(self, entries: Sequence[AttackEntry], where: str) -> tuple[AttackSpec, ...]:
         specs = tuple(AttackSpec(plugins.make_absolute(e.attack), e.options) for e in entries)
-        known = plugins.get_entries("attack")
         for spec in specs:
-            if spec.spec not in known and not spec.spec.rpartition(":")[0].endswith(".py"):
-                raise SuiteError(
-                    f"{where}.attacks: unknown attack {spec.spec!r}; available: "
-                    f"{', '.join(known)}, or path/to/file.py:Class"
-                )
+            try:
+                plugins.check_known("attack", spec.spec)
+            except plugins.PluginError as error:
+                raise SuiteError(f"{where}.attacks: {error}") from None
         return specs
 
 

@@ -38,7 +38,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 
 @app.command()
 def describe(
-    prior: Annotated[str, typer.Argument(help="A data set (see `list datasets`) or a .bif file.")],
+    prior: Annotated[str, typer.Argument(help="A data set (see `list dataset`) or a .bif file.")],
     column: Annotated[str | None, typer.Option(help="Show the labels of one column.")] = None,
     as_json: Json = False,
 ) -> None:
@@ -170,7 +170,7 @@ def fit(
 
 @app.command()
 def sample(
-    prior: Annotated[str, typer.Argument(help="A data set (see `list datasets`) or a .bif file.")],
+    prior: Annotated[str, typer.Argument(help="A data set (see `list dataset`) or a .bif file.")],
     n: Annotated[int, typer.Option("-n", help="Records.")] = 100,
     seed: Annotated[int, typer.Option(help="Same seed, same table.")] = 0,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Default: print.")] = None,

@@ -276,7 +276,7 @@ def test_bad_options_are_told_in_one_line(tmp_path: Path, mechanism: str, messag
         (
             "Needy",
             "{clip = 2}",
-            "with clip=2 k=2 cannot be built: KeyError: 2; its options: k, clip",
+            "with clip=2 k=2 cannot be built: KeyError: 2 (padded.py, line",
         ),
         ("Open", "{epsilon = 2}", "set by the game, not by an option; its options: k, others"),
         ("Nameless", "{}", "needs a class attribute `name`, a short text"),
