@@ -16,7 +16,6 @@ from reconbench.attacks.metrics import (
     ExactMatch,
     Metric,
     MetricError,
-    PriorBounds,
     WithinL1,
     parse_metric,
 )
@@ -29,7 +28,6 @@ __all__ = [
     "ExactMatch",
     "Metric",
     "MetricError",
-    "PriorBounds",
     "Reconstruction",
     "WithinL1",
     "check_reconstruction",

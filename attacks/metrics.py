@@ -15,36 +15,20 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from reconbench.bounds import (
-    FdpRecursion,
-    Guarantee,
-    HighProbabilityBound,
-    MeanBound,
-    PriorExact,
-    PriorExactSets,
-    within,
-)
+from reconbench.bounds import WholePriors, within
 from reconbench.datasets import Domain, Prior, Table
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 
-# Joint priors of more numbers are not listed, and bounds of quadratic cost not computed for more
-# targets.
+# Joint priors of more numbers are not listed, nor success sets for more targets: bounds from these
+# solve a linear program for each prior.
 MAX_LISTED = 1 << 22
 MAX_TARGETS = 1_000
 
 
 class MetricError(ValueError):
     """A metric that does not fit the columns it is asked to score."""
-
-
-@dataclass(frozen=True)
-class PriorBounds:
-    """Bounds that use each target's whole prior: on the mean, and with high probability."""
-
-    mean: MeanBound | None = None
-    tail: HighProbabilityBound | None = None
 
 
 class Metric(Protocol):
@@ -73,10 +57,10 @@ class Metric(Protocol):
         """The best guess when each target column has the given (..., V) weights on its own."""
         ...
 
-    def prior_bounds(
-        self, prior: Prior, known: Table, targets: Sequence[str], guarantee: Guarantee
-    ) -> PriorBounds:
-        """The bounds of this metric that use each target's whole prior."""
+    def whole_priors(
+        self, prior: Prior, known: Table, targets: Sequence[str]
+    ) -> WholePriors | None:
+        """Each target's whole prior and what succeeds on it, for bounds; None if not listed."""
         ...
 
 
@@ -107,18 +91,12 @@ class ExactMatch:
     def decide(self, columns: Sequence[Floats]) -> npt.NDArray[np.int64]:
         return np.stack([weights.argmax(axis=-1) for weights in columns], axis=-1)
 
-    def prior_bounds(
-        self, prior: Prior, known: Table, targets: Sequence[str], guarantee: Guarantee
-    ) -> PriorBounds:
+    def whole_priors(self, prior: Prior, known: Table, targets: Sequence[str]) -> WholePriors:
         """Where the joint prior is too long to list, its likeliest value and the rest's mass do."""
         if len(known) * prod(prior.domain.project(targets).sizes) > MAX_LISTED:
             _, likeliest = prior.map(known, targets)
-            top, rest = likeliest[:, None], 1 - likeliest
-            return PriorBounds(PriorExact(top, guarantee, rest), FdpRecursion(top, guarantee, rest))
-        priors = prior.conditional(known, targets).reshape(len(known), -1)
-        if len(known) > MAX_TARGETS:
-            return PriorBounds(PriorExact(priors, guarantee))
-        return PriorBounds(PriorExact(priors, guarantee), FdpRecursion(priors, guarantee))
+            return WholePriors(likeliest[:, None], 1 - likeliest)
+        return WholePriors(prior.conditional(known, targets).reshape(len(known), -1))
 
 
 @dataclass(frozen=True)
@@ -164,13 +142,13 @@ class WithinL1:
         guess: npt.NDArray[np.int64] = self._mass_within(columns[0]).argmax(axis=-1)
         return guess[..., None]
 
-    def prior_bounds(
-        self, prior: Prior, known: Table, targets: Sequence[str], guarantee: Guarantee
-    ) -> PriorBounds:
+    def whole_priors(
+        self, prior: Prior, known: Table, targets: Sequence[str]
+    ) -> WholePriors | None:
         if len(known) > MAX_TARGETS:
-            return PriorBounds()
+            return None
         priors = prior.conditional(known, targets)
-        return PriorBounds(PriorExactSets(priors, guarantee, within(priors.shape[1], self.error)))
+        return WholePriors(priors, success=within(priors.shape[1], self.error))
 
     def _mass_within(self, weights: Floats) -> Floats:
         """Mass within the error of every code, along the last axis."""

@@ -38,9 +38,9 @@ from reconbench.benchmarks.assess.assessment import (
 from reconbench.benchmarks.assess.exposure import Exposure, Mean
 from reconbench.benchmarks.assess.max_epsilon import Measured, Proved, RecordRisks, measured, proved
 from reconbench.benchmarks.game.play import RELEASE_AXES, AttackSpec, Game, Round, check, play
-from reconbench.benchmarks.game.result import PROVED_CEILINGS, Result, Status
+from reconbench.benchmarks.game.result import Result, Status
 from reconbench.benchmarks.run.worker_tasks import one_thread
-from reconbench.benchmarks.store.summary import Summary, summarise
+from reconbench.benchmarks.store.summary import TOP, Summary, summarise, tightest, tightest_mean
 from reconbench.datasets import Table
 from reconbench.mechanisms import MarginalsRelease
 from reconbench.mechanisms.release_csv import PublishedMarginals
@@ -273,9 +273,8 @@ def _fresh_gain(rows: Sequence[Result], n: int) -> Mean:
 
 
 def _ceiling(found: Mapping[str, Mapping[str, float]], expected: float, n: int) -> Ceiling:
-    mean = min(each["mean"] for each in found.values() if "mean" in each)
-    high = min(found[name]["0.95"] for name in PROVED_CEILINGS if name in found)
-    return Ceiling(mean / n, mean / n - expected, high / n)
+    mean = tightest_mean(found) or 0.0
+    return Ceiling(mean / n, mean / n - expected, tightest(found)[TOP] / n)
 
 
 def _sure(plays: Sequence[RealPlay], threshold: int) -> Sure:

@@ -18,7 +18,7 @@ from reconbench.benchmarks.plugins.options import Option, shown
 from reconbench.datasets import BayNet, Domain, Prior, load_prior, rule_priors
 from reconbench.mechanisms import Mechanism
 
-KINDS = ("attacks", "mechanisms", "datasets")
+KINDS = ("attacks", "mechanisms", "datasets", "bounds")
 # What the game itself says to a mechanism's ``for_budget``: not for options.
 CALIBRATION = ("domain", "hidden", "epsilon", "delta", "k")
 
@@ -37,7 +37,7 @@ def registered(kind: str) -> dict[str, EntryPoint]:
 
 def attack(spec: str, options: Mapping[str, object] | None = None) -> Attack:
     """An attack by name, or by ``path/to/file.py:Class``, built with its options."""
-    cls: Any = _resolve("attacks", spec)
+    cls: Any = resolve("attacks", spec)
     if not isinstance(cls, type) or not callable(getattr(cls, "reconstruct", None)):
         raise PluginError(f"attack {spec!r} must be a class with a reconstruct(view, rng) method")
     name = getattr(cls, "name", None)
@@ -88,7 +88,7 @@ def _content_hash(path: Path, file: Path) -> str:
 
 def mechanism(name: str) -> type[Mechanism]:
     """A mechanism class, by name or ``file.py:Class``."""
-    found: type[Mechanism] = _resolve("mechanisms", name)
+    found: type[Mechanism] = resolve("mechanisms", name)
     if not callable(getattr(found, "for_budget", None)):
         raise PluginError(f"mechanism {name!r} must be a class with a for_budget classmethod")
     called = getattr(found, "name", None)
@@ -192,7 +192,7 @@ def prior(spec: str) -> Prior:
         return _prior_file(_whereabouts(spec)[1])
     if spec.partition(":")[0] in rule_priors.FAMILIES:
         return rule_priors.load(spec)
-    found = _resolve("datasets", spec)()
+    found = resolve("datasets", spec)()
     if not isinstance(found, Prior):
         raise PluginError(f"dataset {spec!r} must be a function that returns a Prior")
     return found
@@ -211,7 +211,8 @@ def load(spec: str) -> Any:
     return _from_file(*_whereabouts(path), name)
 
 
-def _resolve(kind: str, spec: str) -> Any:
+def resolve(kind: str, spec: str) -> Any:
+    """What a spec of a kind names: an entry point's object, or what a file defines."""
     if spec.rpartition(":")[0].endswith(".py"):
         return load(spec)
     points = registered(kind)

@@ -102,9 +102,9 @@ def list_(what: Listing, as_json: Json = False) -> None:
 
 def _listing(what: Listing) -> dict[str, str]:
     if what is Listing.BOUNDS:
-        from reconbench.bounds import BOUNDS
+        from reconbench.benchmarks.plugins.bounds import describe_bounds
 
-        return {name: f"{info.reference}: {info.summary}" for name, info in BOUNDS.items()}
+        return describe_bounds()
     if what is Listing.SUITES:
         from reconbench.benchmarks.suites.suite import shipped
 
@@ -162,7 +162,7 @@ def game(
     from reconbench.benchmarks import plugins
     from reconbench.benchmarks.game.play import Adversary, AttackSpec, Game, check
     from reconbench.benchmarks.game.result import Status
-    from reconbench.benchmarks.game.row_ceilings import with_corollary
+    from reconbench.benchmarks.game.row_ceilings import with_repetition_ceilings
     from reconbench.benchmarks.plugins.options import written
     from reconbench.benchmarks.run.pool import Pool
     from reconbench.benchmarks.run.runner import Unit, play_units
@@ -207,7 +207,7 @@ def game(
                 raise ValueError(row.error)
             found[place, which] = row
             advance()
-    rows = with_corollary([found[key] for key in sorted(found)])
+    rows = with_repetition_ceilings([found[key] for key in sorted(found)])
     if as_json:
         for row in rows:
             typer.echo(json.dumps(_printed(row), ensure_ascii=False, allow_nan=False))
