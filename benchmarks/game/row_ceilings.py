@@ -63,7 +63,9 @@ def compute(
             declared = each.bound.declare().to_json()
             try:
                 found = _applied(each.bound, setting, metric, targets, guarantee)
-                row.ceilings.update({name: _checked(each.bound, of) for name, of in found.items()})
+                row.ceilings.update(
+                    {name: check_ceilings(each.bound, of) for name, of in found.items()}
+                )
                 row.foreign.update(dict.fromkeys(found, declared))
             except (Exception, SystemExit) as error:  # foreign code: whatever it raises
                 text = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
@@ -87,7 +89,8 @@ def _applied(
         return {}
 
 
-def _checked(bound: type[Bound], ceilings: Mapping[str, object]) -> dict[str, float]:
+def check_ceilings(bound: type[Bound], ceilings: Mapping[str, object]) -> dict[str, float]:
+    """The ceilings of a foreign bound as plain numbers. Raises ValueError if they are not."""
     levels = bound.declare().levels
     if set(ceilings) != set(levels):
         raise ValueError(f"ceilings must have the keys {', '.join(levels)}, got {list(ceilings)!r}")

@@ -12,7 +12,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 
-from reconbench.benchmarks.plugins.registry import PluginError, registered, resolve
+from reconbench.benchmarks.plugins.registry import (
+    PluginError,
+    absolute,
+    own_file,
+    registered,
+    resolve,
+)
 from reconbench.bounds import Bound, Declaration, Kind, Scope
 
 KIND = "bounds"
@@ -99,6 +105,11 @@ def find_bounds(specs: Iterable[str] = ()) -> list[FoundBound]:
         each = _found(spec)
         found.setdefault(each.name, each)
     return list(found.values())
+
+
+def check_bound_files(specs: Iterable[str]) -> tuple[str, ...]:
+    """Bounds in files by their absolute paths, each loaded once; installed ones are always on."""
+    return tuple(dict.fromkeys(absolute(spec) for spec in specs if bound(spec) and own_file(spec)))
 
 
 def describe_bounds() -> dict[str, str]:

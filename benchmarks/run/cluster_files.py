@@ -84,7 +84,7 @@ def _own_files(groups: Iterable[Group]) -> set[str]:
     for group in groups:
         first = group.games[0]
         specs |= {value for f in fields(first) if isinstance(value := getattr(first, f.name), str)}
-        specs |= {attack.spec for attack in group.attacks}
+        specs |= {attack.spec for attack in group.attacks} | set(group.bounds)
     return {path for spec in specs if (path := plugins.own_file(spec)) is not None}
 
 
@@ -142,6 +142,7 @@ def packages_of(groups: Iterable[Group]) -> dict[str, str]:
     for group in groups:
         specs = [("attacks", attack.spec) for attack in group.attacks]
         specs += [(kind, getattr(group.games[0], kind[:-1])) for kind in ("mechanisms", "datasets")]
+        specs += [("bounds", name) for name in plugins.registered("bounds")]
         for kind, spec in specs:
             point = plugins.registered(kind).get(spec)
             if point is not None and point.dist is not None:

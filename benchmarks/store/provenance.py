@@ -27,7 +27,6 @@ OURS = "reconbench"
 GAME_PARTS = (
     "reconbench.attacks.metrics",
     "reconbench.attacks.optimal",
-    "reconbench.benchmarks.game.row_ceilings",
     "reconbench.benchmarks.game.misfit",
     "reconbench.benchmarks.plugins.options",
     "reconbench.benchmarks.game.random_streams",
@@ -38,6 +37,7 @@ GAME_FILES = (
     "reconbench.benchmarks.game.play",
     "reconbench.benchmarks.game.rad_worlds",
     "reconbench.benchmarks.game.round",
+    "reconbench.benchmarks.game.row_ceilings",
 )
 # In place of an attack in the rows of computations, which depend on nothing but the file of their
 # kind, that of all points, the bounds that these import, and what the kind says it ``plays``; one
@@ -53,10 +53,11 @@ LEFT_OUT = "reconbench.benchmarks.game.result"
 Module = tuple[str, Path]
 
 
-def code_version(attack: str, mechanism: str) -> str:
+def code_version(attack: str, mechanism: str, bounds: tuple[str, ...] = ()) -> str:
     """A hash of all code behind the rows of an attack on a mechanism, both as specs.
 
-    Of ``none``, the code behind a kind of computation.
+    All installed bounds count. ``bounds`` in files do, too, and are named after the hash. Of
+    ``none``, the code behind a kind of computation.
     """
     if attack == NO_ATTACK:
         own = {"computation": _computation(mechanism), "versions": computation_versions(mechanism)}
@@ -65,9 +66,20 @@ def code_version(attack: str, mechanism: str) -> str:
         "attack": part("attacks", attack),
         "mechanism": part("mechanisms", mechanism),
         "game": _game(),
+        "bounds": {name: part("bounds", name) for name in plugins.registered("bounds")},
+        "bounds in files": sorted(
+            [spec.rpartition(":")[2], part("bounds", spec)] for spec in bounds
+        ),
         "versions": versions(),
     }
-    return _sha256(json.dumps(parts, sort_keys=True))
+    code = _sha256(json.dumps(parts, sort_keys=True))
+    return f"{code} {json.dumps(bounds)}" if bounds else code
+
+
+def bounds_in_files(code: str) -> tuple[str, ...]:
+    """The specs of the bounds that a ``code_version`` was made with."""
+    specs = code.partition(" ")[2]
+    return tuple(json.loads(specs)) if specs else ()
 
 
 def computation_versions(kind: str) -> dict[str, str]:

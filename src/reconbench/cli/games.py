@@ -60,6 +60,7 @@ Examples:
   reconbench run quick
   reconbench run quick --reps 20 --jobs 2 --out results/more
   reconbench run quick --attack my_attack.py:MyAttack
+  reconbench run quick --bound my_bound.py:MyBound
   reconbench run quick --attack my_attack.py:MyAttack --timeout 30 --memory-limit 4
   reconbench run quick --retry-failed --timeout 3600
   reconbench run quick --force
@@ -80,6 +81,10 @@ class Listing(StrEnum):
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 Seed = Annotated[int, typer.Option(help="Same seed, same numbers.")]
 Jobs = Annotated[int, typer.Option(min=1, help="Worker processes; results do not depend on it.")]
+BoundFiles = Annotated[
+    list[str] | None,
+    typer.Option("--bound", help="One more bound, as file.py:Class; installed ones are always on."),
+]
 Timeout = Annotated[
     float,
     typer.Option(
@@ -150,6 +155,7 @@ def game(
             "the reconstruction advantage.",
         ),
     ] = 0,
+    bound: BoundFiles = None,
     reps: Annotated[int, typer.Option(min=1, help="Repetitions.")] = 5,
     seed: Seed = 0,
     jobs: Jobs = 1,
@@ -163,6 +169,7 @@ def game(
     from reconbench.benchmarks.game.play import Adversary, AttackSpec, Game, check
     from reconbench.benchmarks.game.result import Status
     from reconbench.benchmarks.game.row_ceilings import with_repetition_ceilings
+    from reconbench.benchmarks.plugins.bounds import check_bound_files
     from reconbench.benchmarks.plugins.options import written
     from reconbench.benchmarks.run.pool import Pool
     from reconbench.benchmarks.run.runner import Unit, play_units
@@ -171,6 +178,7 @@ def game(
     limits = Limits.of(timeout, memory_limit)
     options = _options(option or [], "--option")
     attacks = tuple(AttackSpec(plugins.absolute(spec), options) for spec in attack or ["rap"])
+    bounds = check_bound_files(bound or [])
     units = [
         Unit(
             Game(
@@ -190,6 +198,7 @@ def game(
                 rep=rep,
             ),
             attacks,
+            bounds,
         )
         for rep in range(reps)
     ]
@@ -221,6 +230,7 @@ def run(
     attack: Annotated[
         list[str] | None, typer.Option(help="One more attack: a name or file.py:Class.")
     ] = None,
+    bound: BoundFiles = None,
     reps: Annotated[
         int | None, typer.Option(min=1, help="Repetitions, instead of the suite's.")
     ] = None,
@@ -263,7 +273,9 @@ def run(
     replay = Replay.ALL if force else Replay.FAILED if retry_failed else Replay.MISSING
     limits = Limits.of(timeout, memory_limit)
     chosen = find_suite(suite)
-    units = chosen.units(seed=seed, repetitions=reps, more_attacks=attack or [])
+    units = chosen.units(
+        seed=seed, repetitions=reps, more_attacks=attack or [], more_bounds=bound or []
+    )
     folder = out or Path("results") / chosen.name
     many = jobs or available_cores()
     facts = {"suite": f"{chosen.name}: {chosen.description}"}
