@@ -95,9 +95,9 @@ def _list_kind(kind: str) -> dict[str, str]:
     from reconbench.benchmarks import plugins
 
     if kind == "bound":
-        from reconbench.bounds import BOUNDS
+        from reconbench.benchmarks.plugins.bounds import describe_bounds
 
-        return {name: f"{info.reference}: {info.summary}" for name, info in BOUNDS.items()}
+        return describe_bounds()
     return {name: plugins.describe_entry(kind, name) for name in plugins.get_entries(kind)}
 
 
