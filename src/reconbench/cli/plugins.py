@@ -55,7 +55,7 @@ Examples:
   reconbench check metric l1:2 --json
 """
 
-TEMPLATES = files("reconbench.benchmarks.plugins") / "templates"
+TEMPLATES = files("reconbench.benchmarks") / "plugins" / "templates"
 SUITES = ("suite", "suites")
 SECONDS = 60.0
 
