@@ -11,7 +11,7 @@ from pytest_benchmark.fixture import BenchmarkFixture
 
 from reconbench.attacks import AttackerView
 from reconbench.attacks.rap.descent import SMALLEST_PRIOR, Descent
-from reconbench.attacks.rap.marginal_fit import DTYPE, MarginalFit, marginal_fit
+from reconbench.attacks.rap.marginal_fit import KernelFit, MarginalFit
 from reconbench.benchmarks.game.play import Game, Round
 from reconbench.mechanisms import MarginalsRelease
 
@@ -30,9 +30,9 @@ def game(n: int = 100) -> tuple[AttackerView, MarginalsRelease]:
 
 def prepare(n: int = 100) -> tuple[Descent, MarginalFit]:
     view, release = game(n)
-    prior = torch.from_numpy(view.prior.conditional(view.known, view.targets)).to(DTYPE)
-    fit = marginal_fit([release], view.known, view.targets)
-    return Descent([prior], 1, LEARNING_RATE), fit
+    prior = torch.from_numpy(view.prior.conditional(view.known, view.targets))
+    fit = KernelFit.of([release], view.known, view.targets)
+    return Descent([prior.clamp_min(SMALLEST_PRIOR).log()[None]], LEARNING_RATE), fit
 
 
 def descend(steps: int) -> float:
