@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
-from statistics import fmean
+from statistics import fmean, stdev
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
@@ -30,7 +30,7 @@ def _environment() -> Environment:
     )
     filters = (budget, count, listed, name, number, p_is, p_value, percent, signed, with_error)
     environment.filters |= {each.__name__: each for each in filters}
-    environment.filters |= {"fmt": format, "mean": fmean}
+    environment.filters |= {"fmt": format, "mean": fmean, "stdev": stdev}
     return environment
 
 
