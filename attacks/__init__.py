@@ -13,12 +13,12 @@ from reconbench.attacks.base import (
     skip_reason,
 )
 from reconbench.attacks.metrics import (
+    EnumeratedMetric,
     ExactMatch,
     Metric,
     MetricError,
     PriorBounds,
     WithinL1,
-    parse_metric,
 )
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "AttackError",
     "AttackerView",
     "BestPossible",
+    "EnumeratedMetric",
     "ExactMatch",
     "Metric",
     "MetricError",
@@ -33,6 +34,5 @@ __all__ = [
     "Reconstruction",
     "WithinL1",
     "check_reconstruction",
-    "parse_metric",
     "skip_reason",
 ]

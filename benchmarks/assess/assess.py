@@ -43,13 +43,14 @@ from reconbench.benchmarks.assess.max_epsilon import (
     find_measured_epsilon,
     find_proved_epsilons,
 )
-from reconbench.benchmarks.game.play import RELEASE_AXES, AttackSpec, Game, Round, check, play
+from reconbench.benchmarks.game.play import AttackSpec, Game, Round, check, play
 from reconbench.benchmarks.game.result import PROVED_CEILINGS, Result, Status
+from reconbench.benchmarks.game.setting import Seeds
 from reconbench.benchmarks.run.worker_tasks import one_thread
 from reconbench.benchmarks.store.summary import Summary, summarise
 from reconbench.datasets import Table
 from reconbench.mechanisms import MarginalsRelease
-from reconbench.mechanisms.release_csv import PublishedMarginals
+from reconbench.mechanisms.marginals import PublishedMarginals
 
 Bools = npt.NDArray[np.bool_]
 Codes = npt.NDArray[np.int64]
@@ -155,7 +156,7 @@ def build_real_round(game: Game, table: Table) -> Round:
     prior, known, metric, mechanism = check(game)
     names = [name for name in prior.domain.names if name in (*known, *game.targets)]
     played = table.project(names)
-    rng = game.stream(f"release of the table {table.sha256()}", prior, *RELEASE_AXES)
+    rng = game.stream(f"release of the table {table.sha256()}", prior, Seeds.RELEASE)
     release = mechanism.release(played, rng)
     view = AttackerView(release, mechanism, played.project(known), game.targets, prior, metric)
     return Round(game, prior, mechanism, played.project(game.targets), view, table.sha256())
@@ -202,7 +203,7 @@ def _play_real(round_: Round, spec: AttackSpec) -> RealPlay:
     if reason is not None:
         raise AttackError(f"attack {player.name!r} cannot play: {reason}")
     purpose = f"attack {player.name} on the table {round_.table_hash}"
-    rng = round_.game.stream(purpose, round_.prior, *RELEASE_AXES, "metric", "adversary")
+    rng = round_.game.stream(purpose, round_.prior, Seeds.ATTACK)
     found = check_reconstruction(view, player.reconstruct(view, rng))
     best = found.best_possible
     return RealPlay(

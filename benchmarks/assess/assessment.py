@@ -8,11 +8,11 @@ from math import isinf
 
 import numpy as np
 
-from reconbench.attacks import parse_metric
 from reconbench.benchmarks import plugins
 from reconbench.benchmarks.assess.accuracy import Accuracy
 from reconbench.benchmarks.assess.exposure import Exposure, Mean
 from reconbench.benchmarks.assess.max_epsilon import Measure, MeasuredEpsilon, ProvedEpsilon
+from reconbench.benchmarks.game.options import Options
 from reconbench.benchmarks.game.play import Game, check
 from reconbench.benchmarks.game.result import Result
 from reconbench.datasets import Table
@@ -67,7 +67,7 @@ class Question:
         missing = {PRIOR, OPTIMAL} - set(self.attacks)
         if missing:
             raise AssessError(f"attacks must contain {PRIOR} and {OPTIMAL}, got {self.attacks}")
-        named = plugins.registered("attacks")
+        named = plugins.get_entries("attack")
         for name in self.attacks:
             if name not in named:
                 raise AssessError(f"unknown attack {name!r}; allowed: {', '.join(named)}")
@@ -85,7 +85,7 @@ class Question:
             epsilon=epsilon,
             delta=self.delta,
             n=n,
-            k=self.k,
+            mechanism_options=Options({} if self.k == 3 else {"k": self.k}),
             metric=self.metric,
             seed=self.seed,
             rep=rep,
@@ -116,7 +116,7 @@ def check_table(question: Question, table: Table) -> None:
                 "nothing to reconstruct; choose another target"
             )
     played = domain.project(name for name in domain.names if name in (*known, *targets))
-    parse_metric(question.metric).check(played, targets)
+    plugins.build_metric(question.metric).check(played, targets)
     for epsilon in question.budgets:
         GaussianMarginals.for_budget(played, targets, epsilon, question.delta, k=question.k)
 

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from functools import cached_property
-from math import isinf
 
 import numpy as np
 import numpy.typing as npt
 
-from reconbench.attacks import AttackerView, Metric, parse_metric
+from reconbench.attacks import AttackerView, Metric
 from reconbench.benchmarks import plugins
 from reconbench.benchmarks.game import misfit, row_ceilings
+from reconbench.benchmarks.game.options import Options
 from reconbench.benchmarks.game.random_streams import stream
-from reconbench.benchmarks.plugins import options
+from reconbench.benchmarks.game.setting import AXES, Adversary, Seeds, Setting, plain_axis
 from reconbench.datasets import Domain, Prior, Table
 from reconbench.mechanisms import Mechanism
 
@@ -27,45 +26,20 @@ class GameError(ValueError):
     """A game that cannot be played as asked."""
 
 
-class Adversary(StrEnum):
-    REALISTIC = "realistic"
-    INFORMED = "informed"
-
-    @classmethod
-    def parse(cls, text: str) -> Adversary:
-        if text not in list(cls):
-            raise GameError(f"adversary must be {' or '.join(cls)}, got {text!r}")
-        return cls(text)
-
-
 @dataclass(frozen=True)
-class Game:
-    """One configuration and repetition; ``known`` left empty means all columns but the targets.
+class Game(Setting):
+    """A setting to be played, and one repetition of it.
 
-    The game is played on the known and target columns; other columns of the prior are left out.
-    The realistic adversary knows the known columns of every record; the informed one, against
+    ``known`` left empty means all columns but the targets; other columns of the prior are left
+    out. The realistic adversary knows the known columns of every record; the informed one, against
     whom most bounds are proved, attacks each record knowing all the others in full. Tables are
     drawn from the prior of the data set; ``attacker_prior`` says which one the attacker believes.
-    ``mechanism_options`` is a JSON object. ``advantage`` is the number of records of each table
-    whose attack is also played in a world without them, see ``game.rad_worlds``; 0 leaves it
-    out.
+    ``advantage`` is the number of records of each table whose attack is also played in a world
+    without them, see ``game.rad_worlds``; 0 leaves it out. Specs of files are as given, and
+    ``data_hash`` is empty: a row has the names and the hash.
     """
 
-    dataset: str
-    targets: tuple[str, ...]
-    epsilon: float
-    delta: float = 1e-5
-    n: int = 100
-    k: int = 3
-    known: tuple[str, ...] = ()
-    mechanism: str = "gaussian-marginals"
-    metric: str = "exact"
-    adversary: Adversary = Adversary.REALISTIC
-    seed: int = 0
     rep: int = 0
-    attacker_prior: str = misfit.SAME
-    mechanism_options: str = options.NONE
-    advantage: int = 0
 
     def __post_init__(self) -> None:
         if self.n < 1:
@@ -76,6 +50,8 @@ class Game:
             raise GameError(f"delta must be in [0, 1), got {self.delta:g}")
         if not self.targets:
             raise GameError("name at least one target column")
+        if self.adversary not in list(Adversary):
+            raise GameError(f"adversary must be {' or '.join(Adversary)}, got {self.adversary!r}")
         if self.rep < 0:
             raise GameError(f"rep must be 0 or more, got {self.rep}")
         if not 0 <= self.advantage <= self.n:
@@ -84,42 +60,50 @@ class Game:
                 f"{self.advantage}"
             )
         misfit.check_spec(self.attacker_prior)
-        object.__setattr__(self, "mechanism_options", options.canonical(self.mechanism_options))
+        object.__setattr__(self, "epsilon", float(self.epsilon))
+        object.__setattr__(self, "delta", float(self.delta))
+        object.__setattr__(self, "adversary", Adversary(self.adversary))
+        object.__setattr__(self, "mechanism_options", Options(self.mechanism_options))
 
     def at(self, rep: int) -> Game:
         """Another repetition of this game."""
         return replace(self, rep=rep)
 
-    def stream(self, purpose: str, prior: Prior, *names: str) -> np.random.Generator:
-        """A random stream named by the given axes of this game, its prior, seed and repetition."""
-        axes: dict[str, object] = {name: _axis(getattr(self, name)) for name in names}
+    def stream(self, purpose: str, prior: Prior, seeds: Seeds) -> np.random.Generator:
+        """A random stream named by the axes it depends on, the prior, seed and repetition."""
+        axes: dict[str, object] = {
+            name: plain_axis(getattr(self, name))
+            for name, axis in AXES.items()
+            if seeds in axis.seeds
+        }
         if "mechanism" in axes:
-            axes["mechanism"] = plugins.identity(self.mechanism)
-            if self.mechanism_options != options.NONE:
-                axes["mechanism_options"] = self.mechanism_options
+            # The names of streams have had a k of their own since before it was an option.
+            others = self.mechanism_options.without("k")
+            axes |= {"mechanism": plugins.identify_spec(self.mechanism)}
+            axes |= {"k": self.mechanism_options.get("k", 3), "mechanism_options": others.text}
+            if not others:
+                del axes["mechanism_options"]
+        if "metric" in axes:
+            axes["metric"] = plugins.identify_spec(self.metric)
         axes |= {"prior": prior.sha256(), "seed": self.seed, "rep": self.rep}
         return stream(purpose, axes)
 
 
 def check(game: Game) -> tuple[Prior, tuple[str, ...], Metric, Mechanism]:
     """Whatever can be wrong with a game is found here, before anything is drawn or written."""
-    prior = plugins.prior(game.dataset)
+    prior = plugins.load_prior(game.dataset)
     domain, known = columns(game, prior.domain)
-    metric = parse_metric(game.metric)
+    metric = plugins.build_metric(game.metric)
     metric.check(domain, game.targets)
-    mechanism = plugins.calibrated(
+    mechanism = plugins.build_mechanism(
         game.mechanism,
         domain,
         game.targets,
         game.epsilon,
         game.delta,
-        k=game.k,
-        options=options.read(game.mechanism_options),
+        options=game.mechanism_options,
     )
     return prior, known, metric, mechanism
-
-
-RELEASE_AXES = ("n", "targets", "known", "k", "epsilon", "delta", "mechanism")
 
 
 @dataclass(frozen=True)
@@ -137,9 +121,10 @@ class Round:
     def of(cls, game: Game) -> Round:
         prior, known, metric, mechanism = check(game)
         names = [name for name in prior.domain.names if name in (*known, *game.targets)]
-        table = prior.sample(game.n, game.stream("table", prior, "n")).project(names)
-        rng = game.stream("release", prior, *RELEASE_AXES)
-        release = mechanism.release(table, rng)
+        rng = game.stream("table", prior, Seeds.TABLE)
+        table = plugins.sample_table(game.dataset, prior, game.n, rng).project(names)
+        rng = game.stream("release", prior, Seeds.RELEASE)
+        release = plugins.release_table(game.mechanism, mechanism, table, rng)
         theirs = misfit.attacker_prior(prior, game.attacker_prior)
         view = AttackerView(release, mechanism, table.project(known), game.targets, theirs, metric)
         return cls(game, prior, mechanism, table.project(game.targets), view, table.sha256())
@@ -220,9 +205,3 @@ def columns(game: Game, domain: Domain) -> tuple[Domain, tuple[str, ...]]:
         )
     played = tuple(name for name in domain.names if name in game.targets or name in known)
     return domain.project(played), tuple(name for name in played if name not in game.targets)
-
-
-def _axis(value: object) -> object:
-    if isinstance(value, float) and isinf(value):
-        return "inf"
-    return list(value) if isinstance(value, tuple) else value

@@ -14,9 +14,10 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from math import ceil, prod
 
-from reconbench.benchmarks.computations.risk import Point
+from reconbench.benchmarks.computations.computation import Point
 from reconbench.benchmarks.game.play import AttackSpec, Game, check
 from reconbench.benchmarks.game.result import Result, Status
+from reconbench.benchmarks.game.setting import Setting
 from reconbench.benchmarks.run.pool import Players, Pool
 from reconbench.benchmarks.run.worker_process import Limits
 from reconbench.benchmarks.run.worker_tasks import Group, Played, play_group, takes_several
@@ -266,14 +267,13 @@ def grouped(units: Sequence[Unit], jobs: int = 1) -> list[tuple[Group, tuple[int
             found.append((Group(games, first.attacks), mine))
     if jobs > 1:
         # the largest first, so that no core waits for one at the end
-        sizes: dict[tuple[object, ...], int] = {}
+        sizes: dict[Setting, int] = {}
 
         def size_of(each: tuple[Group, tuple[int, ...]]) -> int:
             game = each[0].games[0]
-            shape = (game.dataset, game.targets, game.known, game.n, game.k, game.mechanism)
-            if shape not in sizes:
-                sizes[shape] = _numbers(game)
-            return len(each[1]) * sizes[shape]
+            if game.setting not in sizes:
+                sizes[game.setting] = _numbers(game)
+            return len(each[1]) * sizes[game.setting]
 
         found.sort(key=size_of, reverse=True)
     return found

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from reconbench.attacks import AttackError
 from reconbench.benchmarks import memory
+from reconbench.benchmarks.errors import describe_error
 from reconbench.benchmarks.game.play import (
     Adversary,
     AttackSpec,
@@ -24,7 +25,6 @@ from reconbench.benchmarks.game.play import (
     play,
     play_together,
     plays_together,
-    told,
     unplayed,
 )
 from reconbench.benchmarks.game.result import Result
@@ -177,7 +177,7 @@ def _build(game: Game) -> Round | str:
     except (Exception, SystemExit) as error:  # mechanisms and priors may be foreign code
         if memory.exhausted(error):
             return f"{SETTING_UP} {memory.complaint()}"
-        return f"{SETTING_UP} failed: {told(error)}"
+        return f"{SETTING_UP} failed: {describe_error(error)}"
     return round_
 
 
@@ -199,7 +199,9 @@ def _take(turn: Turn, spec: AttackSpec, rounds: dict[int, Round]) -> Iterator[Ev
                 yield from _take(each, spec, rounds)
             return
         if not isinstance(error, AttackError):
-            error = AttackError(f"attack {spec.spec!r} could not be scored: {told(error)}")
+            error = AttackError(
+                f"attack {spec.spec!r} could not be scored: {describe_error(error)}"
+            )
         rows = [failed(rounds[turn.reps[0]], spec, error)]
     for rep, row in zip(turn.reps, rows, strict=True):
         yield Played(turn.attack, rep, row)

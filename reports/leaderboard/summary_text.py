@@ -9,7 +9,6 @@ from markupsafe import Markup
 
 from reconbench.benchmarks.store.summary import Summary
 from reconbench.reports.leaderboard.attack_ranking import Standing, label
-from reconbench.reports.leaderboard.ranking import game
 from reconbench.reports.leaderboard.row_warnings import MEANINGS, Weight, prior_exact
 from reconbench.reports.leaderboard.table import Board
 from reconbench.reports.text.number_format import budget, listed, number
@@ -41,7 +40,7 @@ def _success(row: Summary) -> float:
 
 def _played(rows: Sequence[Summary]) -> Markup:
     attacks = list(dict.fromkeys(label(row) for row in rows))
-    games = {game(row) for row in rows}
+    games = {row.setting for row in rows}
     epsilons = sorted({row.epsilon for row in rows})
     most = max(row.repetitions for row in rows)
     return Markup(

@@ -6,11 +6,12 @@ import csv
 import io
 import math
 import re
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 
+from reconbench.benchmarks.game.setting import Setting
 from reconbench.benchmarks.store.summary import Summary
 from reconbench.reports.leaderboard.attack_ranking import (
     Paired,
@@ -20,9 +21,9 @@ from reconbench.reports.leaderboard.attack_ranking import (
     label,
     standings,
 )
-from reconbench.reports.leaderboard.columns import COLUMNS, TEXT, Value, present, values
+from reconbench.reports.leaderboard.columns import COLUMNS, TEXT, WHOLE, Value, present, values
 from reconbench.reports.leaderboard.printed_numbers import Printed, printed_for
-from reconbench.reports.leaderboard.ranking import game, ordered, ranks
+from reconbench.reports.leaderboard.ranking import ordered, ranks
 from reconbench.reports.leaderboard.row_warnings import Flag, flags, mean_gap, prior_exact, tightest
 
 # A spreadsheet runs a cell that starts with one of these, also after blanks and at full width.
@@ -85,22 +86,7 @@ PRINTED: Mapping[str, str] = {
     "paper_note": "how the paper's game differs from ours",
 }
 WORDS = frozenset({*TEXT, "suite", "flags", "paper", "paper_note"})
-_WHOLE = frozenset(
-    {
-        "known",
-        "n",
-        "k",
-        "advantage",
-        "rank",
-        "seed",
-        "repetitions",
-        "failures",
-        "skipped",
-        "target_columns",
-        "within",
-        "suite_rank",
-    }
-)
+_WHOLE = WHOLE | {"target_columns", "within", "suite_rank"}
 
 
 class Direction(StrEnum):
@@ -277,11 +263,11 @@ def _printed(found: Printed | None) -> dict[str, Value]:
     }
 
 
-def _apart_from_adversary(row: Summary) -> tuple[Hashable, ...]:
-    return tuple(part for part in game(row) if part != row.adversary)
+def _apart_from_adversary(row: Summary) -> Setting:
+    return replace(row.setting, adversary="")
 
 
-def _informed(summaries: Sequence[Summary]) -> dict[tuple[Hashable, ...], float]:
+def _informed(summaries: Sequence[Summary]) -> dict[Setting, float]:
     """What the best attack of the informed adversary expects, by game."""
     return {
         _apart_from_adversary(row): row.best_possible

@@ -30,7 +30,6 @@ _NUMBERS = (
     number_format.listed,
     number_format.number,
     number_format.p_value,
-    number_format.percent,
     number_format.signed,
 )
 

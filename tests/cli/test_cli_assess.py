@@ -13,7 +13,7 @@ import pytest
 from reconbench.datasets import Attribute, Domain, Table
 from reconbench.datasets.own_table import write_json_atomic
 from reconbench.mechanisms import GaussianMarginals
-from reconbench.mechanisms.release_csv import write_release
+from reconbench.mechanisms.marginals_csv import write_release
 
 Run = Callable[..., Any]
 SCRIPT = "<script>alert(1)</script>"

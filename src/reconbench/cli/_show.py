@@ -182,26 +182,17 @@ def suite(summaries: Sequence[Summary]) -> list[Lines]:
 
 
 def _played(summaries: Sequence[Summary]) -> Lines:
-    """Shares of records, mean over a data set's games, attack by attack.
+    """Shares of records by game and attack, mean over games that differ in which columns alone."""
+    from reconbench.benchmarks.game.setting import axis_text, varying_axes
 
-    Games that differ in anything but the targets and the metric are kept apart.
-    """
-    axes: dict[str, list[str]] = {
-        "data set": [each.dataset for each in summaries],
-        "epsilon": [f"{each.epsilon:g}" for each in summaries],
-        "delta": [f"{each.delta:g}" for each in summaries],
-        "n": [str(each.n) for each in summaries],
-        "k": [str(each.k) for each in summaries],
-        "mechanism": [named(each.mechanism, each.mechanism_options) for each in summaries],
-        "adversary": [each.adversary for each in summaries],
-        "attacker's prior": [each.attacker_prior for each in summaries],
-        "attack": [named(each.attack, each.attack_options) for each in summaries],
-    }
-    always = ("data set", "epsilon", "attack")
-    axes = {name: found for name, found in axes.items() if name in always or len(set(found)) > 1}
+    varying = varying_axes(summaries, "dataset", "epsilon")
     groups: dict[tuple[str, ...], list[Summary]] = {}
-    for place, each in zip(zip(*axes.values(), strict=True), summaries, strict=True):
-        groups.setdefault(place, []).append(each)
+    for each in summaries:
+        line = (
+            *(axis_text(each, axis) for axis in varying),
+            named(each.attack, each.attack_options),
+        )
+        groups.setdefault(line, []).append(each)
     rows = []
     datasets = list(dict.fromkeys(each.dataset for each in summaries))
     for place, group in sorted(
@@ -217,7 +208,14 @@ def _played(summaries: Sequence[Summary]) -> Lines:
         )
         shares = [_share(values, done) for values in columns]
         rows.append([*place, str(len(done)), *shares])
-    header = [*axes, "games", "prior %", "attack %", "best possible %"]
+    header = [
+        *(axis.title for axis in varying),
+        "attack",
+        "games",
+        "prior %",
+        "attack %",
+        "best possible %",
+    ]
     header += ["most on average %", "95 % ceiling %"]
     return Lines.of("Records reconstructed, mean over games", header, rows)
 

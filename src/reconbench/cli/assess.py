@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from reconbench.benchmarks.assess.report import AssessmentReport
     from reconbench.datasets import Domain, Table
     from reconbench.mechanisms import MarginalsRelease
-    from reconbench.mechanisms.release_csv import PublishedMarginals, ReleaseFile
+    from reconbench.mechanisms.marginals import PublishedMarginals
+    from reconbench.mechanisms.marginals_csv import ReleaseFile
 
 HELP = """Assess what a release of your own table would reveal, and what safety would cost.
 
@@ -119,7 +120,7 @@ def assess(
     )
     from reconbench.benchmarks.assess.max_epsilon import Measure
     from reconbench.benchmarks.assess.report import AssessmentReport, TableSource
-    from reconbench.mechanisms.release_csv import read_release
+    from reconbench.mechanisms.marginals_csv import read_release
 
     if measure not in list(Measure):
         raise ValueError(f"--measure must be {' or '.join(Measure)}, got {measure!r}")
@@ -218,7 +219,7 @@ def _read_table(source: Path, domain: Path | None, prior: Path | None) -> Table:
     if prior is not None and prior.suffix != ".bif":
         raise ValueError(f"--prior must be a .bif file, got {str(prior)!r}")
     if domain is None:
-        return own_table.read_table(source, plugins.prior(str(prior)).domain)
+        return own_table.read_table(source, plugins.load_prior(str(prior)).domain)
     return own_table.read_table(source, own_table.read_domain(domain))
 
 
@@ -239,7 +240,7 @@ def _view_release(
     question: Question, published: ReleaseFile, domain: Domain, noise_sd: float | None
 ) -> _Seen:
     from reconbench.bounds import ApproxDP
-    from reconbench.mechanisms.release_csv import PublishedMarginals
+    from reconbench.mechanisms.marginals import PublishedMarginals
 
     targets = question.targets
     known = question.known or tuple(name for name in domain.names if name not in targets)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from reconbench.attacks.membership import Counts
     from reconbench.benchmarks.audits.train import Population
     from reconbench.bounds import Guarantee, Relation
-    from reconbench.mechanisms.training.training import Training
+    from reconbench.mechanisms.training.algorithms import Training
 
 HELP = """Train models, attack them, and estimate how private the training algorithm is.
 
@@ -138,7 +138,7 @@ def train(
 def _population(dataset: str, label: str, images: Path | None, classes: Path | None) -> Population:
     from reconbench.benchmarks.audits.train import FromPrior, FromRecords
     from reconbench.datasets.sources.idx import read_images
-    from reconbench.mechanisms.training.training import Records
+    from reconbench.mechanisms.training.algorithms import Records
 
     if (images is None) != (classes is None):
         raise ValueError("--images and --classes go together; give both or neither")
@@ -150,7 +150,7 @@ def _population(dataset: str, label: str, images: Path | None, classes: Path | N
 
 def _training(algorithm: str, sigma: float, size: int, epochs: int, hidden: int) -> Training:
     from reconbench.benchmarks.audits import train
-    from reconbench.mechanisms.training.training import DpSgd, Network
+    from reconbench.mechanisms.training.algorithms import DpSgd, Network
 
     if algorithm != DP_SGD:
         return train.algorithm(algorithm, sigma, epochs=epochs, hidden=hidden)

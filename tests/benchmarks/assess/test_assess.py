@@ -47,12 +47,8 @@ from reconbench.benchmarks.store.summary import summarise
 from reconbench.bounds import ApproxDP, gaussian_mu
 from reconbench.datasets import Attribute, BayNet, Domain, Table, save_prior
 from reconbench.mechanisms import GaussianMarginals, MarginalsRelease
-from reconbench.mechanisms.release_csv import (
-    PublishedMarginals,
-    ReleaseFileError,
-    read_release,
-    write_release,
-)
+from reconbench.mechanisms.marginals import PublishedMarginals
+from reconbench.mechanisms.marginals_csv import ReleaseFileError, read_release, write_release
 
 N = 60
 DOMAIN = Domain(
@@ -136,7 +132,7 @@ def test_largest_epsilon_is_the_closed_form(tmp_path: Path) -> None:
     """For a fair coin the advantage is Φ(μ/2) − 1/2 on each record, and 2Φ(μ/2) − 1 at worst."""
     from reconbench.benchmarks import plugins
 
-    prior = plugins.prior(coin_prior(tmp_path / "fair.bif"))
+    prior = plugins.load_prior(coin_prior(tmp_path / "fair.bif"))
     known = one_each().project(["who"])
     risks = RecordRisks(prior, known, ("secret",), ExactMatch())
     by_scope = {

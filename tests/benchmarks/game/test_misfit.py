@@ -14,6 +14,7 @@ from scipy.stats import binom
 
 from reconbench.attacks import ExactMatch
 from reconbench.benchmarks.game import misfit
+from reconbench.benchmarks.game.options import Options
 from reconbench.benchmarks.game.play import AttackSpec, Game, Round, play
 from reconbench.bounds import CONFIDENCES, ApproxDP, Theorem35
 from reconbench.datasets import Attribute, BayNet, Domain, Table
@@ -35,7 +36,7 @@ def test_an_attacker_with_another_prior() -> None:
     assert Round.of(other.game).view.prior is other.view.prior
     own, theirs = (play(round_, AttackSpec("posterior")) for round_ in (same, other))
     assert theirs.attacker_prior == "records:50" and own.attacker_prior == "same"
-    assert theirs.game != own.game
+    assert theirs.setting != own.setting
     assert theirs.baseline_expected == own.baseline_expected
     assert own.best_possible is not None and theirs.best_possible is None
     assert not [name for name in own.info if name.startswith("misfit_")]
@@ -157,7 +158,15 @@ def test_the_ceiling_in_games_of_an_attacker_who_takes_columns_for_independent(
     """
     path = tmp_path / "twins.py"
     path.write_text(TWINS)
-    game = Game(f"{path}:twins", ("b",), 0.5, n=150, k=2, attacker_prior="independent", seed=3)
+    game = Game(
+        f"{path}:twins",
+        ("b",),
+        0.5,
+        n=150,
+        mechanism_options=Options({"k": 2}),
+        attacker_prior="independent",
+        seed=3,
+    )
     runs, above, naive_above = 60, 0, 0
     for rep in range(runs):
         round_ = Round.of(game.at(rep))

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from reconbench.attacks import AttackError
+from reconbench.benchmarks.game.options import Options
 from reconbench.benchmarks.game.play import (
     Adversary,
     AttackSpec,
@@ -73,9 +74,8 @@ def test_row_of_the_prior() -> None:
     (row,) = rows(SEX, "prior", 1)
     assert row.successes == row.baseline_successes
     assert row.expected_from_prior == pytest.approx(row.baseline_expected)
-    assert row.sigma == pytest.approx(38.228, abs=1e-3) and row.mu == pytest.approx(
-        0.268051, abs=1e-6
-    )
+    assert row.facts["mechanism.sigma"] == pytest.approx(38.228, abs=1e-3)
+    assert row.facts["mechanism.mu"] == pytest.approx(0.268051, abs=1e-6)
     assert row.relation == "replace-one" and row.unit == "one record"
     assert set(row.versions) == {"reconbench", "numba", "numpy", "scipy", "torch"}
     expected = theorem_3_5(Round.of(SEX).baseline[1], ApproxDP(1.0, 1e-5))
@@ -103,16 +103,20 @@ def test_corollary_needs_all_repetitions() -> None:
 
 def test_infinite_epsilon() -> None:
     (row,) = rows(Game("fire", ("ALS Unit",), inf), "prior", 1)
-    assert row.sigma == 0 and row.mu == inf and row.ceilings["thm35"]["0.05"] == 100
+    assert (
+        row.facts["mechanism.sigma"] == 0
+        and row.facts["mechanism.mu"] == inf
+        and row.ceilings["thm35"]["0.05"] == 100
+    )
     assert row.to_json()["epsilon"] == "inf"
     assert Result.from_json(json.loads(json.dumps(row.to_json(), allow_nan=False))) == row
 
 
 def test_known_columns_may_be_few() -> None:
-    game = Game("acs", ("SEX",), 1.0, known=("MAR", "AGEP"), k=2)
+    game = Game("acs", ("SEX",), 1.0, known=("MAR", "AGEP"), mechanism_options=Options({"k": 2}))
     (row,) = rows(game, "rap", 1)
     assert row.known == ("AGEP", "MAR")
-    assert row.sigma == pytest.approx(2**0.5 / row.mu)
+    assert row.facts["mechanism.sigma"] == pytest.approx(2**0.5 / row.facts["mechanism.mu"])
 
 
 @pytest.mark.parametrize(
@@ -124,7 +128,7 @@ def test_known_columns_may_be_few() -> None:
         ({"known": ("SEX",)}, "both known and a target"),
         ({"known": ("NOPE",)}, "unknown column 'NOPE'"),
         ({"n": 0}, "n must be at least 1"),
-        ({"k": 17}, "k must be between 1 and the 16 columns"),
+        ({"mechanism_options": Options({"k": 17})}, "k must be between 1 and the 16 columns"),
         ({"epsilon": 0.0}, "epsilon must be > 0"),
         ({"epsilon": -2.0}, "epsilon must be > 0"),
         ({"epsilon": float("nan")}, "epsilon must be > 0"),
