@@ -48,10 +48,10 @@ def figures(
     from reconbench.benchmarks.store.store import Standing
     from reconbench.benchmarks.store.summary import summarise
     from reconbench.datasets.atomic_files import write_atomic
-    from reconbench.reports.figures.export import Format, drawn
+    from reconbench.reports.figures.export import Format, draw_leaderboard_figures
     from reconbench.reports.leaderboard.table import Board
 
-    chosen = Format.several(formats)
+    chosen = Format.parse_list(formats)
     entries = read(folder)
     rows = [
         entry.row
@@ -62,11 +62,11 @@ def figures(
     rows.sort(key=lambda row: (row.dataset, row.targets, row.attack, row.rep))
     board = Board.of(summarise(rows))
     written = 0
-    for each in drawn(board, chosen):
+    for file in draw_leaderboard_figures(board, chosen):
         if not written:
             _make_folder(out)
-        write_atomic(out / each.name, each.content)
-        typer.echo(str(out / each.name))
+        write_atomic(out / file.name, file.content)
+        typer.echo(str(out / file.name))
         written += 1
     if not written:
         stale = len(entries) - len(rows)
