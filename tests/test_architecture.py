@@ -21,7 +21,12 @@ MAY_IMPORT = {
     "benchmarks": {"datasets", "mechanisms", "attacks", "bounds"},
     "reports": {"benchmarks"},
 }
-RESULT_SCHEMA = {("game", "result"), ("store", "summary")}
+RESULT_SCHEMA = {
+    ("game", "result"),
+    ("store", "summary"),
+    ("assess", "report"),
+    ("assess", "exposure"),
+}
 
 
 def our_imports(path: Path) -> set[tuple[str, ...]]:

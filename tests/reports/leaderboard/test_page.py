@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from reconbench.benchmarks.game.options import Options
 from reconbench.benchmarks.store.summary import Summary
 from reconbench.reports import DICTIONARY, Board, leaderboard_csv, leaderboard_html
 from reconbench.reports.figures.charts import DRAWINGS, SCRIPT, charts, chosen
@@ -242,7 +243,7 @@ def test_figures_take_the_rows_they_need(bounded: Summary, failed: Summary) -> N
         replace(bounded, targets=("A", "B")),
         replace(bounded, metric="l1:2"),
         replace(bounded, n=50),
-        replace(bounded, k=1),
+        replace(bounded, mechanism_options=Options({"k": 1}), facts={"mechanism.k": 1.0}),
         failed,
     ]
     board = Board.of(rows)
