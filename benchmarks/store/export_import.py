@@ -35,6 +35,7 @@ _NESTED = (
     "info",
     "mechanism_options",
     "calibration",
+    "bounds",
 )
 _SPREAD = "ceilings"
 
