@@ -2,9 +2,10 @@
 
 The one module of the bounds that imports numba: it is imported when first used.
 
-Random words come from xoshiro256++ (Blackman and Vigna 2021), whose state the caller seeds from its Generator: 40,000 error probabilities an
-iteration are drawn in the loop itself, and a call into the Generator would cost as much as the
-rest. Steps of the walk and acceptance thresholds come in as arrays.
+Random words come from xoshiro256++ (Blackman and Vigna 2021), whose state the caller seeds from
+its Generator: 40,000 error probabilities an iteration are drawn in the loop itself, and a call into
+the Generator would cost as much as the rest. Steps of the walk and acceptance thresholds come in as
+arrays.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from reconbench.bounds._counts import positive_integer
+from reconbench.bounds._validate import positive_integer
 from reconbench.bounds.audit.mcmc._tables import LARGEST, BetaTables, arc_edges, arc_width
 from reconbench.bounds.audit.mcmc.counts import Counts
 from reconbench.bounds.audit.mcmc.estimate import Estimate, Run
@@ -112,7 +112,7 @@ def sample(
     """Draws (chains, iterations, parameters) and the acceptance rate of each chain.
 
     `jacobian` is the exponent of ε′/ε in the acceptance ratio; anything but 1 samples another
-    distribution, which the calibration test must notice.
+    distribution, which the test of posterior ranks must notice.
     """
     model = _model(run, settings.auxiliary)
     with ThreadPoolExecutor() as pool:
