@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from reconbench.attacks.base import AttackError, AttackerView, BestPossible, Reconstruction
-from reconbench.attacks.optimal import argmax_at_random
-from reconbench.attacks.posterior._posteriors import ColumnPosteriors
-from reconbench.mechanisms.language import LazyTraining, NgramRelease, softmax
+from reconbench.attacks.posterior.posteriors import ColumnPosteriors
+from reconbench.attacks.rad_optimal import argmax_at_random
+from reconbench.mechanisms.ngram_models import LazyTraining, NgramRelease, softmax
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]

@@ -19,7 +19,7 @@ from reconbench.attacks._unary import UnaryMap
 from reconbench.attacks.base import AttackError, AttackerView, BestPossible, Reconstruction
 from reconbench.attacks.metrics import ExactMatch
 from reconbench.datasets import BayNet, Domain, Table
-from reconbench.mechanisms.gradients import GradientRelease, one_hot
+from reconbench.mechanisms.gradient_steps import GradientRelease, one_hot
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]

@@ -32,22 +32,34 @@ from reconbench.bounds.calibration import (
     laplace_queries,
     laplace_queries_pure,
 )
+from reconbench.bounds.ceilings.base import (
+    CONFIDENCES,
+    Bound,
+    Declaration,
+    HighProbabilityBound,
+    Kind,
+    MeanBound,
+    NamedMetric,
+    NotApplicable,
+    Scope,
+    Setting,
+    Targets,
+    WholePriors,
+)
 from reconbench.bounds.ceilings.compact_tail import CompactTail
 from reconbench.bounds.ceilings.conditional import Floor32, Theorem33, beta_floor
 from reconbench.bounds.ceilings.fdp_recursion import FdpRecursion, fdp_ceilings
-from reconbench.bounds.ceilings.mean import MeanBound, MeanFromGuess, mean_ceiling
-from reconbench.bounds.ceilings.prior_exact import PriorExact, prior_exact
+from reconbench.bounds.ceilings.mean import MeanFromGuess, mean_ceiling
+from reconbench.bounds.ceilings.misfit import MisfitTheorem35
+from reconbench.bounds.ceilings.prior_exact import PriorExact, prior_exact, prior_exact_bound
 from reconbench.bounds.ceilings.prior_exact_sets import PriorExactSets, within
 from reconbench.bounds.ceilings.profile import Profile, profile_ceilings
 from reconbench.bounds.ceilings.profile_recursion import (
     ProfileRecursion,
     profile_recursion_ceilings,
 )
-from reconbench.bounds.ceilings.registry import BOUNDS, BoundInfo
 from reconbench.bounds.ceilings.swanberg import (
-    CONFIDENCES,
     Corollary34,
-    HighProbabilityBound,
     Theorem32,
     Theorem35,
     beta,
@@ -102,18 +114,18 @@ from reconbench.bounds.risk.renyi import FanoRenyi, ReRoPure, ReRoRenyi, ReRoZCD
 from reconbench.bounds.risk.report import RISK_BOUNDS, compare_bounds, risk_bounds, risk_report
 
 __all__ = [
-    "BOUNDS",
     "CONFIDENCES",
     "RISK_BOUNDS",
     "ZCDP",
     "Advantage",
     "ApproxDP",
     "BinaryPriorBound",
-    "BoundInfo",
+    "Bound",
     "Calibration",
     "CeilingShare",
     "CompactTail",
     "Corollary34",
+    "Declaration",
     "EpsilonFamily",
     "FanoRenyi",
     "FdpRecursion",
@@ -123,12 +135,16 @@ __all__ = [
     "GeneralisedAdvantage",
     "Guarantee",
     "HighProbabilityBound",
+    "Kind",
     "LaplaceDP",
     "MeanBound",
     "MeanFromGuess",
     "Membership",
+    "MisfitTheorem35",
+    "NamedMetric",
     "Narcissus",
     "NoAnswerError",
+    "NotApplicable",
     "OneRunTest",
     "OneTargetBound",
     "PoissonBinomial",
@@ -147,17 +163,21 @@ __all__ = [
     "RenyiBounded",
     "RenyiDP",
     "RiskBound",
+    "Scope",
+    "Setting",
     "SharpestBound",
     "SinglingOut",
     "Success",
     "TabulatedCurve",
     "Tally",
+    "Targets",
     "Theorem32",
     "Theorem33",
     "Theorem35",
     "TotalVariationBound",
     "UnifiedBound",
     "UniformCanaries",
+    "WholePriors",
     "WorstAdvantage",
     "advantage",
     "as_replace_one",
@@ -184,6 +204,7 @@ __all__ = [
     "one_run_lower_bound",
     "optimal_composition",
     "prior_exact",
+    "prior_exact_bound",
     "profile_ceilings",
     "profile_of",
     "profile_recursion_ceilings",

@@ -5,7 +5,7 @@ Records x_i are independent given what is known of them, and the noise is Gaussi
 with Q the marginals. Guessing, for every record, what the metric likes best under its posterior
 has the largest expected success of all attacks; that expectation is reported with its error.
 
-Gibbs sweeps (`_gibbs`) draw from this posterior. At low noise they would stick, so the likelihood
+Gibbs sweeps (`gibbs`) draw from this posterior. At low noise they would stick, so the likelihood
 is tempered: replicas at several noise levels, from one at which sweeps mix to the true one, are
 annealed side by side and trade places (parallel tempering); only the true level is counted. Where
 that would take too long, each chain is one replica, annealed slowly. Chains that still disagree go
@@ -23,11 +23,11 @@ import numpy as np
 import numpy.typing as npt
 
 from reconbench.attacks.base import AttackError, AttackerView, Reconstruction
-from reconbench.attacks.posterior._chains import coldest, effective_size, noise_levels, split_rhat
-from reconbench.attacks.posterior._gibbs import exchange
-from reconbench.attacks.posterior._posteriors import Posteriors, best_possible
-from reconbench.attacks.rap._cell_model import GRAM_LIMIT, CellModel
-from reconbench.attacks.rap._gram_model import GramModel
+from reconbench.attacks.posterior.cell_model import GRAM_LIMIT, CellModel
+from reconbench.attacks.posterior.chains import coldest, effective_size, noise_levels, split_rhat
+from reconbench.attacks.posterior.gibbs import exchange
+from reconbench.attacks.posterior.gram_model import GramModel
+from reconbench.attacks.posterior.posteriors import Posteriors, best_possible
 from reconbench.mechanisms import MarginalsRelease
 
 Codes = npt.NDArray[np.int64]

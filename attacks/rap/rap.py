@@ -23,6 +23,7 @@ import numpy.typing as npt
 import torch
 
 from reconbench.attacks.base import AttackError, AttackerView, Reconstruction
+from reconbench.attacks.marginals.release_parts import ReleaseParts, shared_parts
 from reconbench.attacks.rap.descent import (
     Gram,
     Objective,
@@ -32,7 +33,6 @@ from reconbench.attacks.rap.descent import (
     in_gram_form,
     log_prior,
 )
-from reconbench.attacks.rap.marginal_fit import ReleaseParts, shared_parts
 from reconbench.datasets import Table, draw_targets
 from reconbench.mechanisms import ExactMarginals, GaussianMarginals, MarginalsRelease
 

@@ -23,7 +23,7 @@ from reconbench.benchmarks import plugins
 from reconbench.benchmarks.game.random_streams import stream
 from reconbench.bounds import Relation
 from reconbench.bounds.audit import mcmc
-from reconbench.mechanisms.training.training import Network, Records, Sgd, Training
+from reconbench.mechanisms.training.algorithms import Network, Records, Sgd, Training
 
 LEVELS = tuple(percent / 100 for percent in range(1, 100))
 

@@ -24,6 +24,7 @@ from reconbench.attacks import (
     skip_reason,
 )
 from reconbench.benchmarks import memory, plugins
+from reconbench.benchmarks.errors import describe_error
 from reconbench.benchmarks.game import misfit, rad_worlds
 from reconbench.benchmarks.game.reliability import calibration
 from reconbench.benchmarks.game.result import Result, Status
@@ -52,7 +53,9 @@ class AttackSpec:
         except ValueError:
             raise
         except Exception as error:  # a plugin is foreign code: whatever it raises is its fault
-            raise AttackError(f"attack {self.spec!r} cannot be built: {told(error)}") from error
+            raise AttackError(
+                f"attack {self.spec!r} cannot be built: {describe_error(error)}"
+            ) from error
 
 
 class OutOfMemory(AttackError):
@@ -181,13 +184,7 @@ def _blaming(name: str) -> Iterator[None]:
     except BaseException as error:
         if memory.exhausted(error):
             raise OutOfMemory(f"attack {name!r} {memory.complaint()}") from None
-        raise AttackError(f"attack {name!r} failed: {told(error)}") from error
-
-
-def told(error: BaseException) -> str:
-    """An error in one short line, whatever it says."""
-    kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
-    return kind + " ".join(str(error).split())[:500]
+        raise AttackError(f"attack {name!r} failed: {describe_error(error)}") from error
 
 
 def _attack_stream(round_: Round, attack: str) -> np.random.Generator:
@@ -211,11 +208,13 @@ def _scored(
     guess = Table(round_.truth.domain, np.concatenate([part.guess.codes for part in parts]))
     expected = round_.expected_from_prior(guess)
     info = _numbers(row.attack, parts[0].info) if len(parts) == 1 else {}
+    bounded = round_.row_bounds(expected)
     row = replace(
         row,
         successes=round_.successes(guess),
         expected_from_prior=float(expected.sum()),
-        ceilings=round_.ceilings(expected),
+        ceilings=bounded.ceilings,
+        bounds=bounded.foreign,
         run_tail=run_tail(expected, round_.mechanism.budget).to_json(),
         info=info | round_.believed(guess),
         calibration=calibration([part.scores for part in parts], round_.hits(guess)),

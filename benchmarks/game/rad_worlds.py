@@ -27,7 +27,7 @@ import numpy.typing as npt
 
 from reconbench.attacks import AttackerView, Reconstruction
 from reconbench.attacks.metrics import ExactMatch, WithinL1
-from reconbench.attacks.optimal import joint_prior, rad_of_reports
+from reconbench.attacks.rad_optimal import joint_prior, rad_of_reports
 from reconbench.benchmarks.game.round import Round
 from reconbench.benchmarks.game.setting import Adversary, Seeds
 from reconbench.bounds.guarantees.relation import why_not_replace_one

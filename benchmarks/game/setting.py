@@ -204,12 +204,22 @@ def plain_axis(value: object) -> object:
 
 
 def varying_axes(settings: Sequence[Setting], *always: str) -> list[Axis]:
-    """The axes on which these settings differ in more than which columns they name."""
-    return [
-        axis
-        for name, axis in AXES.items()
-        if name in always or len({_count_columns(getattr(each, name)) for each in settings}) > 1
-    ]
+    """The axes that tell these settings apart, with columns counted rather than named.
+
+    An axis whose value follows from those before it, such as the hash from the data set, is left
+    out.
+    """
+    chosen: list[Axis] = []
+    lines: list[tuple[object, ...]] = [() for _ in settings]
+    for axis in sorted(AXES.values(), key=lambda axis: axis.name not in always):
+        finer = [
+            (*line, _count_columns(getattr(setting, axis.name)))
+            for line, setting in zip(lines, settings, strict=True)
+        ]
+        if axis.name in always or len(set(finer)) > len(set(lines)):
+            chosen.append(axis)
+            lines = finer
+    return sorted(chosen, key=list(AXES.values()).index)
 
 
 def _count_columns(value: object) -> object:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from reconbench.attacks.optimal import likeliest_supported
+from reconbench.attacks.rad_optimal import likeliest_supported
 from reconbench.bounds.rad import (
     GRR,
     OUE,

@@ -26,7 +26,7 @@ from reconbench.benchmarks.plugins.specs import (
     split_file,
 )
 from reconbench.bounds import ApproxDP, Relation
-from reconbench.datasets import BayNet, Domain, Prior, Table, rule_priors
+from reconbench.datasets import BayNet, Domain, Prior, Table, prior_families
 from reconbench.datasets import load_prior as load_network
 from reconbench.mechanisms import Mechanism, Release
 
@@ -222,8 +222,8 @@ def load_prior(spec: str) -> Prior:
     """
     if spec.endswith(".bif"):
         return _load_network(locate_file(spec)[1])
-    if spec.partition(":")[0] in rule_priors.FAMILIES:
-        return rule_priors.load(spec)
+    if spec.partition(":")[0] in prior_families.FAMILIES:
+        return prior_families.load(spec)
     return _load_once(load_entry("dataset", spec), spec)
 
 

@@ -20,7 +20,7 @@ from reconbench.benchmarks.plugins.specs import (
     load_from_file,
     split_file,
 )
-from reconbench.datasets import rule_priors
+from reconbench.datasets import prior_families
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Kind:
         return f"a class with a text `{self.members[0]}` and with {listed}"
 
 
-_RULES = ", ".join(family.usage for family in rule_priors.FAMILIES.values())
+_RULES = ", ".join(family.usage for family in prior_families.FAMILIES.values())
 KINDS = {
     kind.name: kind
     for kind in (

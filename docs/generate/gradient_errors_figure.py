@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from generate.corridor_figure import Rows, draw
-from reconbench.benchmarks.computations.point import Point
+from reconbench.benchmarks.computations.computation import Point
 from reconbench.benchmarks.suites.suite import find_suite
 from reconbench.bounds.gradients import GradientError
 

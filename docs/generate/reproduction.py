@@ -385,5 +385,9 @@ def page() -> str:
     )
 
 
-if __name__ == "__main__":
+def main() -> None:
     sys.stdout.write(page())
+
+
+if __name__ == "__main__":
+    main()

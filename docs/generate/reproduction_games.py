@@ -22,12 +22,12 @@ from statistics import fmean, stdev
 
 import numpy as np
 
-from generate.results_data import stored_rows
+from generate.results_data import read_csv, stored_rows
 from reconbench.benchmarks import plugins
 from reconbench.benchmarks.game.play import Game
 from reconbench.benchmarks.game.result import Result
 from reconbench.benchmarks.game.setting import Seeds
-from reconbench.benchmarks.store.summary import read_outcomes, summarise
+from reconbench.benchmarks.store.summary import summarise
 from reconbench.datasets.atomic_files import write_atomic
 
 DOCS = Path(__file__).resolve().parents[1]
@@ -233,12 +233,12 @@ def _hidden(found: Sequence[Played], dataset: str, columns: int) -> dict[str, Pl
 
 def _gains(dataset: str, column: str, epsilon: float) -> str:
     """How RAP's gain over the prior scatters from table to table."""
-    every = read_outcomes(OUTCOMES.read_text(encoding="utf-8"))
+    lines = read_csv(OUTCOMES.read_text(encoding="utf-8")).to_dict("records")
     asked = (dataset, column, epsilon, "realistic")
     mine = {
-        each.attack: dict(zip(each.reps, each.successes, strict=True))
-        for each in every
-        if (each.dataset, each.column, each.epsilon, each.adversary) == asked
+        line["attack"]: dict(zip(line["reps"], line["successes"], strict=True))
+        for line in lines
+        if (line["dataset"], line["column"], line["epsilon"], line["adversary"]) == asked
     }
     gains = [mine["rap"][rep] - prior for rep, prior in mine["prior"].items()]
     return (

@@ -18,7 +18,7 @@ from reconbench.bounds.gradients import (
     rows_needed,
     zero_guess_error,
 )
-from reconbench.mechanisms.gradients import (
+from reconbench.mechanisms.gradient_steps import (
     DeepNetwork,
     GradientNetwork,
     GradientStep,

@@ -1,115 +1,183 @@
-"""The data file of the results page, from the stores of its suites.
+"""Write docs/results.csv, the data of the results page, from the stores of its suites.
 
     python docs/generate results_data results/attacks results/optimum --out docs/results.csv
 
-One line an attack and game with every repetition's outcome, so that each number of the page can be
-computed again from this file alone. ``generate.results_page`` does so.
+One line per attack, column and budget, with the outcome of every repetition, so that each number of
+the page can be computed again from this file alone. ``generate.results_page`` does so.
+
+Lists (``successes``, ``best``, ``exact``) go with ``reps``. ``best`` is what the best possible
+attack expects and ``exact`` the prior-exact ceiling on the mean; only reference attacks have them.
+``best_error`` is the Monte Carlo error of the mean of ``best``, ``unconverged`` the repetitions in
+which it is not to be trusted. The other numbers are means over repetitions.
 """
 
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from statistics import fmean
 
+import numpy as np
+import pandas as pd
+
 from reconbench.benchmarks import plugins
 from reconbench.benchmarks.game.result import Result, Status
 from reconbench.benchmarks.store import export_import
 from reconbench.benchmarks.store.store import Standing
-from reconbench.benchmarks.store.summary import Outcomes, outcomes_csv, pooled, stated_optimum
+from reconbench.benchmarks.store.summary import pooled, stated_optimum
 from reconbench.datasets.atomic_files import write_atomic
 
 PUBLISHED = "thm35"
 EXACT = "prior-exact"
+CELL = ["dataset", "column", "values", "epsilon"]
+LISTS = {"reps": int, "successes": int, "best": float, "unconverged": int, "exact": float}
+TEXTS = ("dataset", "column", "mechanism", "metric", "adversary", "attack")
+OPTIONAL = ("published_50", "published_95", "best_error")
+COLUMNS = (
+    *("dataset", "column", "values", "n", "k", "epsilon", "delta", "mechanism", "metric"),
+    *("adversary", "attack", "seed", "failures", "skipped", "prior", *OPTIONAL, *LISTS),
+)
 
 
-class GapError(ValueError):
-    """Rows of which no results page can be made."""
+class ResultsError(ValueError):
+    """Rows or a data file of which no results page can be made."""
 
 
 def stored_rows(folder: Path) -> list[Result]:
-    """Every current row of a store, which is only read; rows made by other code are left out."""
+    """Read every current row of a store; rows made by other code are left out."""
     entries = export_import.read(folder)
-    found = zip(entries, export_import.standings(entries), strict=True)
-    return [entry.row for entry, standing in found if standing is not Standing.STALE]
+    standings = export_import.standings(entries)
+    return [
+        entry.row
+        for entry, standing in zip(entries, standings, strict=True)
+        if standing is not Standing.STALE
+    ]
 
 
-def outcomes(rows: Iterable[Result]) -> list[Outcomes]:
-    """The rows of each game and attack together; games by data set, column, ε and adversary."""
+def outcomes(rows: Iterable[Result]) -> pd.DataFrame:
+    """Join the repetitions of each attack and game to one line, in the order of the file."""
     cells: dict[tuple[object, ...], dict[int, Result]] = {}
     for row in rows:
         by_rep = cells.setdefault(row.cell, {})
         if row.rep in by_rep:
-            raise GapError(
+            raise ResultsError(
                 f"two rows of {row.attack!r} on {', '.join(row.targets)}, ε = {row.epsilon:g}, "
                 f"repetition {row.rep}: the stores mix versions; run into an empty folder"
             )
         by_rep[row.rep] = row
-    found = [_outcomes([by_rep[rep] for rep in sorted(by_rep)]) for by_rep in cells.values()]
-    return sorted(found, key=_order)
+    lines = [_line([by_rep[rep] for rep in sorted(by_rep)]) for by_rep in cells.values()]
+    lines.sort(key=_order)
+    return pd.DataFrame(lines, columns=COLUMNS)
 
 
-def _outcomes(rows: Sequence[Result]) -> Outcomes:
+def _line(rows: Sequence[Result]) -> dict[str, object]:
     first = rows[0]
     if len(first.targets) != 1:
-        raise GapError(f"the page shows single columns, got targets {', '.join(first.targets)}")
+        raise ResultsError(f"the page shows single columns, got targets {', '.join(first.targets)}")
     (column,) = first.targets
+    prior = plugins.load_prior(first.dataset)
+    if prior.sha256() != first.data_hash:
+        raise ResultsError(f"{first.dataset} has another prior now than when its rows were played")
     done = [row for row in rows if row.status is Status.OK and row.successes is not None]
-    stated = [stated_optimum(row) for row in done]
-    best = [each for each in stated if each is not None]
-    if best and len(best) < len(done):
-        raise GapError(
+    stated = {row.rep: optimum for row in done if (optimum := stated_optimum(row)) is not None}
+    if stated and len(stated) < len(done):
+        raise ResultsError(
             f"{first.attack!r} on {column}, ε = {first.epsilon:g} states the best possible in "
-            f"{len(best)} of {len(done)} repetitions; run into an empty folder"
+            f"{len(stated)} of {len(done)} repetitions; run into an empty folder"
         )
+    published = [row.ceilings[PUBLISHED] for row in done if PUBLISHED in row.ceilings]
     options = json.dumps(first.attack_options, sort_keys=True) if first.attack_options else ""
-    return Outcomes(
-        dataset=first.dataset,
-        column=column,
-        values=_values(first, column),
-        n=first.n,
-        k=int(first.facts["mechanism.k"]),
-        epsilon=first.epsilon,
-        delta=first.delta,
-        mechanism=first.mechanism,
-        metric=first.metric,
-        adversary=first.adversary,
-        attack=f"{first.attack} {options}".strip(),
-        seed=first.seed,
-        failures=sum(row.status is Status.FAILED for row in rows),
-        skipped=sum(row.status is Status.SKIPPED for row in rows),
-        reps=tuple(row.rep for row in done),
-        successes=tuple(row.successes or 0 for row in done),
-        prior=fmean(row.baseline_expected for row in rows),
-        published_50=_published(done, "0.5"),
-        published_95=_published(done, "0.95"),
-        best=tuple(each.expected for each in best),
-        best_error=pooled(best).error if best else None,
-        unconverged=tuple(
-            row.rep for row, each in zip(done, stated, strict=True) if each and not each.converged
-        ),
-        exact=tuple(row.ceilings[EXACT]["mean"] for row in done) if best else (),
+    return {
+        "dataset": first.dataset,
+        "column": column,
+        "values": prior.domain[column].size,
+        "n": first.n,
+        "k": int(first.facts["mechanism.k"]),
+        "epsilon": first.epsilon,
+        "delta": first.delta,
+        "mechanism": first.mechanism,
+        "metric": first.metric,
+        "adversary": first.adversary,
+        "attack": f"{first.attack} {options}".strip(),
+        "seed": first.seed,
+        "failures": sum(row.status is Status.FAILED for row in rows),
+        "skipped": sum(row.status is Status.SKIPPED for row in rows),
+        "prior": fmean(row.baseline_expected for row in rows),
+        "published_50": fmean(each["0.5"] for each in published) if published else None,
+        "published_95": fmean(each["0.95"] for each in published) if published else None,
+        "best_error": pooled(list(stated.values())).error if stated else None,
+        "reps": tuple(row.rep for row in done),
+        "successes": tuple(row.successes for row in done),
+        "best": tuple(optimum.expected for optimum in stated.values()),
+        "unconverged": tuple(rep for rep, optimum in stated.items() if not optimum.converged),
+        "exact": tuple(row.ceilings[EXACT]["mean"] for row in done) if stated else (),
+    }
+
+
+def _order(line: dict[str, object]) -> tuple[object, ...]:
+    position = plugins.load_prior(str(line["dataset"])).domain.position(str(line["column"]))
+    names = ("epsilon", "adversary", "attack", "seed")
+    return (line["dataset"], position, *(line[name] for name in names))
+
+
+def to_csv(lines: pd.DataFrame) -> str:
+    """Write lists separated by blanks, their numbers to a hundredth."""
+    written = lines.copy()
+    for name in LISTS:
+        written[name] = [
+            " ".join(f"{value:.2f}" if isinstance(value, float) else str(value) for value in values)
+            for values in lines[name]
+        ]
+    return written.to_csv(index=False, float_format="%.6g", lineterminator="\n")
+
+
+def read_csv(text: str) -> pd.DataFrame:
+    """Read what ``to_csv`` wrote."""
+    lines = pd.read_csv(
+        io.StringIO(text),
+        dtype=dict.fromkeys((*TEXTS, *LISTS), str),
+        keep_default_na=False,
+        na_values={name: [""] for name in OPTIONAL},
     )
+    if tuple(lines.columns) != COLUMNS:
+        raise ResultsError(f"a file of outcomes has the columns {', '.join(COLUMNS)}")
+    try:
+        for name, kind in LISTS.items():
+            lines[name] = [tuple(map(kind, str(cell).split())) for cell in lines[name]]
+    except ValueError as error:
+        raise ResultsError(f"the column {name} does not hold outcomes: {error}") from None
+    return lines
 
 
-def _published(rows: Sequence[Result], confidence: str) -> float | None:
-    found = [row.ceilings[PUBLISHED][confidence] for row in rows if PUBLISHED in row.ceilings]
-    return fmean(found) if found else None
+def split_games(lines: pd.DataFrame) -> pd.DataFrame:
+    """One row per game: ``rep``, ``success``, ``best``, ``converged`` and ``exact``.
 
-
-def _values(row: Result, column: str) -> int:
-    prior = plugins.load_prior(row.dataset)
-    if prior.sha256() != row.data_hash:
-        raise GapError(f"{row.dataset} has another prior now than when its rows were played")
-    return prior.domain[column].size
-
-
-def _order(each: Outcomes) -> tuple[object, ...]:
-    place = plugins.load_prior(each.dataset).domain.position(each.column)
-    return (each.dataset, place, each.epsilon, each.adversary, each.attack, each.seed)
+    ``cell`` numbers the columns at a budget in the order of the lines.
+    """
+    games = lines.assign(cell=lines.groupby(CELL, sort=False).ngroup())
+    games = games[games["reps"].map(len) > 0]
+    for line in games.to_dict("records"):
+        for name in ("successes", "best", "exact"):
+            if len(line[name]) != len(line["reps"]) and (line[name] or name == "successes"):
+                raise ResultsError(
+                    f"{line['attack']!r} on {line['column']}: {len(line[name])} {name} for "
+                    f"{len(line['reps'])} repetitions"
+                )
+    pairs = list(zip(games["reps"], games["unconverged"], strict=True))
+    games["converged"] = [[rep not in unconverged for rep in reps] for reps, unconverged in pairs]
+    for name in ("best", "exact"):
+        games[name] = [
+            values or (np.nan,) * len(reps)
+            for values, reps in zip(games[name], games["reps"], strict=True)
+        ]
+    by_rep = {"reps": "rep", "successes": "success", "best": "best", "exact": "exact"}
+    games = games.explode([*by_rep, "converged"]).rename(columns=by_rep)
+    types = {"rep": int, "success": int, "best": float, "exact": float, "converged": bool}
+    return games.astype(types).reset_index(drop=True)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -119,7 +187,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = parser.parse_args(arguments)
     try:
         rows = (row for folder in chosen.stores for row in stored_rows(folder))
-        write_atomic(chosen.out, outcomes_csv(outcomes(rows)))
+        write_atomic(chosen.out, to_csv(outcomes(rows)))
     except (ValueError, OSError) as error:
         sys.stderr.write(f"error: {error}\n")
         return 1

@@ -19,9 +19,8 @@ import altair as alt
 import vl_convert
 
 from reconbench.reports.figures.charts import DRAWINGS, PARTS, SCRIPT, SOURCE, field
+from reconbench.reports.figures.svg import PALETTE
 
-# Okabe and Ito's colours, told apart with any colour vision and on light and dark.
-PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#b38600", "#7f7f7f")
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-left")
 PRIOR, CEILING, MOST, BEST = "#8a919b", "#c27d00", "#8e4ec6", "#5b8c00"
 # No attack has this shape.

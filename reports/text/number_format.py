@@ -1,4 +1,4 @@
-"""Numbers as words and Markdown: what a generated page says is computed, also its words."""
+"""Format numbers, names and lists for reports, and tables and paragraphs for Markdown."""
 
 from __future__ import annotations
 
@@ -16,26 +16,22 @@ def name(text: str) -> str:
     return safe
 
 
-def prose(text: str, indent: str = "") -> str:
-    """A paragraph in lines of at most 100 characters."""
-    return fill(text, 100, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+def prose(text: str, indent: str = "", width: int = 100) -> str:
+    """A paragraph in lines of at most ``width`` characters."""
+    return fill(
+        text, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
+
+
+def brief(text: str, longest: int = 60) -> str:
+    """A text, cut where it is longer than ``longest`` characters."""
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) -> list[str]:
     """Lines of a Markdown table whose first ``left`` columns are text, the others numbers."""
     rule = ["---"] * left + ["---:"] * (len(header) - left)
     return [f"| {' | '.join(row)} |" for row in (header, rule, *rows)]
-
-
-def of(found: int, total: int, noun: str) -> str:
-    """``none of the 3 cells``, ``1 of the 3 cells``, ``all 3 cells``; ``noun`` in the plural."""
-    if total == 0:
-        return f"none ({noun}: 0)"
-    if total == 1:
-        return f"{'the only' if found else 'none of the 1'} {noun.removesuffix('s')}"
-    if found == 0:
-        return f"none of the {total:,} {noun}"
-    return f"all {total:,} {noun}" if found == total else f"{found:,} of the {total:,} {noun}"
 
 
 def listed(items: Sequence[str]) -> str:
@@ -58,21 +54,8 @@ def signed(value: float, digits: int = 1) -> str:
     return text if float(f"{value:.{digits}f}") <= 0 else f"+{text}"
 
 
-def with_error(value: float, error: float | None, digits: int = 1) -> str:
-    return number(value, digits) if error is None else f"{number(value, digits)} ± {error:.2f}"
-
-
-def percent(part: float, whole: float) -> str:
-    return f"{number(100 * part / whole, 0)} %" if whole else "–"
-
-
 def p_value(p: float) -> str:
     return "< 0.0001" if p < 1e-4 else f"{p:.4f}" if p < 0.01 else f"{p:.2f}"
-
-
-def p_is(p: float) -> str:
-    """``p = 0.50`` with blanks at which no line breaks."""
-    return (f"p {p_value(p)}" if p < 1e-4 else f"p = {p_value(p)}").replace(" ", "\u00a0")
 
 
 def budget(epsilon: float) -> str:

@@ -21,7 +21,7 @@ from reconbench.benchmarks.game.play import AttackSpec, Game, Round, play
 from reconbench.bounds import gaussian_mu
 from reconbench.datasets import Attribute, BayNet, Domain, Table
 from reconbench.datasets.secrets import SECRETS, ZipfSecrets, uniform_digit, zipf_digit
-from reconbench.mechanisms.language import LazyTraining, NgramModels, NgramRelease, softmax
+from reconbench.mechanisms.ngram_models import LazyTraining, NgramModels, NgramRelease, softmax
 
 Floats = npt.NDArray[np.float64]
 
@@ -208,7 +208,7 @@ def test_passwords_at_epsilon_1_beside_always_guessing_the_likeliest() -> None:
 LEAKY = """
 from dataclasses import replace
 
-from reconbench.mechanisms.language import NgramModels
+from reconbench.mechanisms.ngram_models import NgramModels
 
 
 class Leaky(NgramModels):

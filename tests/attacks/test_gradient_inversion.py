@@ -32,7 +32,7 @@ from reconbench.benchmarks.suites.suite import read_suite
 from reconbench.datasets import BayNet, Table
 from reconbench.datasets.shipped import acs
 from reconbench.mechanisms import GaussianMarginals
-from reconbench.mechanisms.gradients import (
+from reconbench.mechanisms.gradient_steps import (
     GradientRelease,
     GradientStep,
     GradientSteps,
@@ -52,7 +52,7 @@ FALSE_ALARM = 1e-4
 
 PLUGIN = """
 from reconbench.attacks.gradient_inversion import Agia, AgiaOptimal, AgiaPrior
-from reconbench.mechanisms.gradients import GradientSteps
+from reconbench.mechanisms.gradient_steps import GradientSteps
 
 
 class Leaky(GradientSteps):

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
-from generate.results_data import GapError, main, outcomes, stored_rows
+from generate.results_data import (
+    COLUMNS,
+    ResultsError,
+    main,
+    outcomes,
+    read_csv,
+    split_games,
+    stored_rows,
+    to_csv,
+)
 from reconbench.benchmarks.game.play import AttackSpec, Game, Round, play
 from reconbench.benchmarks.game.result import Result, Status
 from reconbench.benchmarks.store.store import Keys, Store, StoreError
-from reconbench.benchmarks.store.summary import read_outcomes
 
 
 @pytest.fixture(scope="module")
@@ -52,14 +62,14 @@ def stored(folder: Path, rows: Sequence[Result]) -> Path:
 
 def test_cells_are_ordered_and_repetitions_sorted(rows: list[Result]) -> None:
     found = outcomes([*rows, *stating(rows)])
-    assert [(each.column, each.epsilon, each.attack) for each in found] == [
+    assert list(zip(found["column"], found["epsilon"], found["attack"], strict=True)) == [
         (column, epsilon, attack)
         for column in ("AGEP", "SEX")
         for epsilon in (1.0, 10.0)
         for attack in ("posterior", "prior")
     ]
-    assert [each.values for each in found] == [10] * 4 + [2] * 4
-    first = found[0]
+    assert found["values"].tolist() == [10] * 4 + [2] * 4
+    first = found.iloc[0]
     assert (first.reps, first.successes, first.best) == ((0, 1), (2, 3), (1.5, 2.5))
     assert first.unconverged == (1,)
     assert first.best_error == pytest.approx(0.25)
@@ -67,31 +77,31 @@ def test_cells_are_ordered_and_repetitions_sorted(rows: list[Result]) -> None:
     assert first.exact == tuple(played[rep].ceilings["prior-exact"]["mean"] for rep in (0, 1))
     halves = [row.ceilings["thm35"]["0.5"] for row in played.values()]
     assert first.published_50 == pytest.approx(sum(halves) / 2)
-    assert found[1].best == found[1].exact == ()
+    assert found.iloc[1].best == found.iloc[1].exact == ()
 
 
 def test_failed_games_are_counted_and_left_out(rows: list[Result]) -> None:
     pair = [row for row in rows if row.targets == ("SEX",) and row.epsilon == 1]
     lost = replace(pair[0], status=Status.FAILED, successes=None)
-    (found,) = outcomes([lost, pair[1]])
-    assert (found.failures, found.reps) == (1, (pair[1].rep,))
+    found = outcomes([lost, pair[1]])
+    assert (found["failures"].tolist(), found["reps"].tolist()) == ([1], [(pair[1].rep,)])
 
 
 def test_a_repetition_twice_is_refused(rows: list[Result]) -> None:
-    with pytest.raises(GapError, match="the stores mix versions"):
+    with pytest.raises(ResultsError, match="the stores mix versions"):
         outcomes([*rows, rows[0]])
 
 
 def test_a_best_possible_in_some_repetitions_only_is_refused(rows: list[Result]) -> None:
     stated = stating(rows[:2])
-    with pytest.raises(GapError, match="in 1 of 2 repetitions"):
+    with pytest.raises(ResultsError, match="in 1 of 2 repetitions"):
         outcomes([stated[0], replace(stated[1], best_possible=None)])
 
 
 def test_several_targets_and_another_prior_are_refused(rows: list[Result]) -> None:
-    with pytest.raises(GapError, match="single columns"):
+    with pytest.raises(ResultsError, match="single columns"):
         outcomes([replace(rows[0], targets=("SEX", "AGEP"))])
-    with pytest.raises(GapError, match="another prior"):
+    with pytest.raises(ResultsError, match="another prior"):
         outcomes([replace(rows[0], data_hash="0")])
 
 
@@ -99,7 +109,7 @@ def test_stores_become_a_file(tmp_path: Path, rows: list[Result]) -> None:
     folders = [stored(tmp_path / "a", rows), stored(tmp_path / "b", stating(rows))]
     out = tmp_path / "results.csv"
     assert main([*map(str, folders), "--out", str(out)]) == 0
-    assert len(read_outcomes(out.read_text())) == 8
+    assert len(read_csv(out.read_text())) == 8
     assert sorted(stored_rows(folders[0]), key=repr) == sorted(rows, key=repr)
 
 
@@ -112,3 +122,37 @@ def test_what_is_no_store_is_said_in_one_line(
     (tmp_path / "results.sqlite").write_text("no database")
     with pytest.raises(StoreError, match="not a database"):
         list(stored_rows(tmp_path))
+
+
+def test_outcomes_survive_the_file(make: Callable[..., dict[str, object]]) -> None:
+    stated = make(
+        "posterior",
+        (50, 51),
+        column='a,"b"',
+        dataset="NA",
+        epsilon=math.inf,
+        failures=1,
+        published_50=None,
+        best_error=0.125,
+        reps=(0, 2),
+        best=(50.25, 51.5),
+        unconverged=(2,),
+        exact=(60.0, 61.25),
+    )
+    lines = pd.DataFrame([stated, make("prior", (50, 51))], columns=COLUMNS)
+    pd.testing.assert_frame_equal(read_csv(to_csv(lines)), lines, check_dtype=False)
+    assert read_csv(to_csv(lines[:0])).empty
+    games = split_games(lines)
+    assert games["rep"].tolist() == [0, 2, 0, 1]
+    assert games["converged"].tolist() == [True, False, True, True]
+
+
+def test_bad_files_are_refused(make: Callable[..., dict[str, object]]) -> None:
+    lines = pd.DataFrame([make("prior", (50, 51))], columns=COLUMNS)
+    text = to_csv(lines)
+    with pytest.raises(ResultsError, match="has the columns dataset"):
+        read_csv(text.replace("dataset", "data", 1))
+    with pytest.raises(ResultsError, match="the column successes does not hold outcomes"):
+        read_csv(text.replace("50 51", "50 x"))
+    with pytest.raises(ResultsError, match="3 successes for 2 repetitions"):
+        split_games(read_csv(text.replace("50 51", "50 51 52")))

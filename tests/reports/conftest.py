@@ -1,4 +1,4 @@
-"""Summaries and outcomes for the tests of the reports."""
+"""Summaries for the tests of the reports."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reconbench.benchmarks.store.summary import Outcomes, Summary
+from reconbench.benchmarks.store.summary import Summary
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-Make = Callable[..., Outcomes]
 Visit = Callable[..., "Page"]
 DESKTOP = {"width": 1280, "height": 900}
 CHROMIUM_FLAGS = (
@@ -163,36 +162,3 @@ def failed(summary: Summary) -> Summary:
         above_ceiling=None,
         seconds=None,
     )
-
-
-@pytest.fixture
-def make() -> Make:
-    """Outcomes from the successes alone, with whatever else is given."""
-
-    def made(attack: str, successes: tuple[int, ...], **more: object) -> Outcomes:
-        given: dict[str, object] = {
-            "dataset": "acs",
-            "column": "SEX",
-            "values": 2,
-            "n": 100,
-            "k": 3,
-            "epsilon": 1.0,
-            "delta": 1e-5,
-            "mechanism": "gaussian-marginals",
-            "metric": "exact",
-            "adversary": "realistic",
-            "seed": 0,
-            "failures": 0,
-            "skipped": 0,
-            "prior": 50.0,
-            "published_50": 80.0,
-            "published_95": 86.0,
-            "best_error": None,
-            "reps": tuple(range(len(successes))),
-            "best": (),
-            "unconverged": (),
-            "exact": (),
-        }
-        return Outcomes(attack=attack, successes=successes, **{**given, **more})  # type: ignore[arg-type]
-
-    return made

@@ -306,7 +306,7 @@ def _counted(name: str, successes: int, of: str, trials: int) -> Counted:
 def _prior(text: str, size: int | None) -> Floats:
     import numpy as np
 
-    from reconbench.bounds.rad._inputs import as_prior
+    from reconbench.bounds.rad import as_prior
     from reconbench.cli.bounds import _read_priors
 
     kind, colon, rest = text.partition(":")

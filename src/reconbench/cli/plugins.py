@@ -55,7 +55,7 @@ Examples:
   reconbench check metric l1:2 --json
 """
 
-TEMPLATES = files("reconbench.benchmarks.plugins") / "templates"
+TEMPLATES = files("reconbench.benchmarks") / "plugins" / "templates"
 SUITES = ("suite", "suites")
 SECONDS = 60.0
 
@@ -95,9 +95,9 @@ def _list_kind(kind: str) -> dict[str, str]:
     from reconbench.benchmarks import plugins
 
     if kind == "bound":
-        from reconbench.bounds import BOUNDS
+        from reconbench.benchmarks.plugins.bounds import describe_bounds
 
-        return {name: f"{info.reference}: {info.summary}" for name, info in BOUNDS.items()}
+        return describe_bounds()
     return {name: plugins.describe_entry(kind, name) for name in plugins.get_entries(kind)}
 
 

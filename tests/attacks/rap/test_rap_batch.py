@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from reconbench.attacks import AttackError, AttackerView, WithinL1
-from reconbench.attacks.rap.marginal_fit import ReleaseParts, shared_parts
+from reconbench.attacks.marginals.release_parts import ReleaseParts, shared_parts
 from reconbench.attacks.rap.rap import Rap, problem_of
 from reconbench.attacks.rap.variants import RapConverged, RapMap
 from reconbench.benchmarks.game.play import Game, Round
@@ -150,7 +150,7 @@ def test_gathered_answers_cell_by_cell(
     make_view: MakeView, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for limit in (1, 1 << 18):
-        monkeypatch.setattr("reconbench.attacks.rap.marginal_fit.GATHERED_TOGETHER", limit)
+        monkeypatch.setattr("reconbench.attacks.marginals.release_parts.GATHERED_TOGETHER", limit)
         for targets, k in ((("c",), 3), (("c", "a"), 3), (("c",), 1), (("d", "a"), 2)):
             view, _ = make_view(targets, n=9, k=k)
             parts = ReleaseParts([view.release], view.known, view.targets)

@@ -22,7 +22,7 @@ from reconbench.benchmarks.game.options import Options
 from reconbench.benchmarks.game.play import AttackSpec, Game
 from reconbench.benchmarks.game.result import Result, Status
 from reconbench.benchmarks.run.runner import Unit, play_unit, run
-from reconbench.benchmarks.store import provenance
+from reconbench.benchmarks.store import provenance, source_code
 from reconbench.benchmarks.store import store as stores
 from reconbench.benchmarks.store.store import (
     FILE_NAME,
@@ -340,9 +340,8 @@ def test_equal_games_have_one_key() -> None:
 
 
 def modules(name: str) -> set[str]:
-    found = provenance._find(name)
-    assert found is not None
-    return {module.removeprefix("reconbench.") for module, _ in provenance._closure([found])}
+    closure = source_code.find_closure(source_code.find_modules([name]))
+    return {module.removeprefix("reconbench.") for module, _ in closure}
 
 
 def test_the_code_of_an_attack_is_what_it_imports() -> None:
@@ -357,7 +356,7 @@ def test_only_code_counts(tmp_path: Path) -> None:
     def digest(text: str) -> str:
         path = tmp_path / f"{len(list(tmp_path.iterdir()))}.py"
         path.write_text(text)
-        return provenance._source(path)
+        return source_code.read_code(path)
 
     plain = digest('def f(x):\n    return "# no comment"\n')
     assert plain == digest(
@@ -420,7 +419,7 @@ def test_a_run_loads_no_large_library_in_its_own_process(tmp_path: Path) -> None
 def test_a_name_that_the_source_does_not_state_is_asked_for() -> None:
     text = 'class A:\n    name: str\nclass B:\n    name: str = "b"\nclass C:\n    name: int = 3\n'
     found = [node for node in ast.parse(text).body if isinstance(node, ast.ClassDef)]
-    assert [provenance._named(node) for node in found] == [None, "b", None]
+    assert [provenance.declared_name(node) for node in found] == [None, "b", None]
 
 
 def test_looking_at_rows_without_reading_them(filled: Path, row: Result) -> None:

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 import pytest
 
 from reconbench.benchmarks.game.play import Adversary, AttackSpec, Game, Round, play
 from reconbench.benchmarks.game.result import Result, ResultError, Status
-from reconbench.benchmarks.store.summary import (
-    REFERENCES,
-    Outcomes,
-    outcomes_csv,
-    read_outcomes,
-    summarise,
-)
+from reconbench.benchmarks.store.summary import REFERENCES, summarise
 
 
 @pytest.fixture(scope="module")
@@ -105,48 +98,3 @@ def test_rows_of_before_still_load_and_new_ones_come_back(rows: list[Result]) ->
     assert Result.from_json(stated.to_json()) == stated
     with pytest.raises(ResultError, match="unknown field"):
         Result.from_json({**raw, "best": 1.0})
-
-
-@pytest.fixture
-def outcomes() -> Outcomes:
-    return Outcomes(
-        dataset="acs",
-        column='a,"b"',
-        values=2,
-        n=100,
-        k=3,
-        epsilon=math.inf,
-        delta=1e-5,
-        mechanism="m",
-        metric="exact",
-        adversary="realistic",
-        attack="posterior",
-        seed=0,
-        failures=1,
-        skipped=0,
-        prior=50.25,
-        published_50=None,
-        published_95=90.5,
-        best_error=0.125,
-        reps=(0, 2),
-        successes=(50, 51),
-        best=(50.25, 51.5),
-        unconverged=(2,),
-        exact=(60.0, 61.25),
-    )
-
-
-def test_outcomes_survive_the_file(outcomes: Outcomes) -> None:
-    plain = replace(outcomes, best=(), exact=(), unconverged=(), best_error=None)
-    assert read_outcomes(outcomes_csv([outcomes, plain])) == [outcomes, plain]
-    assert read_outcomes(outcomes_csv([])) == []
-
-
-def test_bad_files_of_outcomes_are_refused(outcomes: Outcomes) -> None:
-    text = outcomes_csv([outcomes])
-    with pytest.raises(ResultError, match="has the columns dataset"):
-        read_outcomes(text.replace("dataset", "data", 1))
-    with pytest.raises(ResultError, match="line 2 does not hold outcomes"):
-        read_outcomes(text.replace("50 51", "50 x"))
-    with pytest.raises(ResultError, match="1 successes for 2 repetitions"):
-        replace(outcomes, successes=(1,))

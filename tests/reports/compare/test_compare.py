@@ -12,13 +12,13 @@ import pytest
 from reconbench.benchmarks.game.options import Options
 from reconbench.benchmarks.game.result import Result, Status
 from reconbench.reports.compare.compare import Verdict, compare
-from reconbench.reports.compare.pages import (
+from reconbench.reports.compare.report import (
     compare_csv,
     compare_html,
     compare_markdown,
-    ordered,
-    shared,
-    summary,
+    find_shared_ending,
+    sort_changes,
+    summarise_comparison,
 )
 from reconbench.reports.statistics import sign_flip
 
@@ -78,11 +78,11 @@ def test_a_change_for_the_better() -> None:
 def test_what_all_games_share_is_said_once() -> None:
     games = [*rows([50, 51]), *rows([52, 50], targets=("MAR",)), *rows([60, 61], epsilon=3.0)]
     found = compare(games, games)
-    assert shared(found) == ", n = 100, 1 known, k=2, exact"
+    assert find_shared_ending(found) == ", n = 100, 1 known, k=2, exact"
     text = compare_markdown(found, "a", "b")
     assert "| rap steps=3 | acs SEX, ε = 3 | 2 |" in text and text.count("k=2") == 1
     assert json.dumps(found.to_json()["cells"]).count("k=2") == 3
-    assert shared(compare(rows([50]), rows([51]))) == ""
+    assert find_shared_ending(compare(rows([50]), rows([51]))) == ""
 
 
 def test_noise_and_no_change() -> None:
@@ -95,7 +95,7 @@ def test_noise_and_no_change() -> None:
 def test_few_repetitions_cannot_tell() -> None:
     found = compare(rows([50] * 5), rows([90] * 5))
     assert found.cells[0].verdict is Verdict.NOISE and not found.can_tell
-    assert any("too few repetitions" in text for text in summary(found))
+    assert any("too few repetitions" in text for text in summarise_comparison(found))
 
 
 def test_holm_over_all_cells() -> None:
@@ -170,7 +170,7 @@ def test_pages() -> None:
     before = rows([50] * 8, attack=evil) + rows([50] * 8, attack="=cmd()")
     after = rows([40] * 8, attack=evil) + rows([60] * 8, attack="=cmd()")
     found = compare(before, after)
-    assert [each.verdict for each in ordered(found.cells)] == [Verdict.WORSE, Verdict.BETTER]
+    assert [each.verdict for each in sort_changes(found.cells)] == [Verdict.WORSE, Verdict.BETTER]
     page = compare_html(found, evil, "after")
     assert "<script" not in page and "&lt;script&gt;" in page and "−10.0" in page
     markdown = compare_markdown(found, evil, "after")
