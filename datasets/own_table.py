@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from reconbench.datasets.atomic_files import write_atomic
-from reconbench.datasets.domain import Domain, DomainError
+from reconbench.datasets.domain import Domain, DomainError, quote
 from reconbench.datasets.sources._csv import (
     MAX_CELL,
     CsvError,
@@ -111,7 +111,7 @@ def _distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in pairs:
         if key in found:
-            raise DomainError(f"key {_shown(key)} is given twice in one object")
+            raise DomainError(f"key {quote(key)} is given twice in one object")
         found[key] = value
     return found
 
@@ -121,7 +121,7 @@ def _check_top_level(raw: object) -> None:
         raise DomainError('a domain file must be {"attributes": [{"name": ...}, ...]}')
     unknown = sorted(set(raw) - {"attributes", "draft", "notes"})
     if unknown:
-        raise DomainError(f"unknown key {_shown(unknown[0])}; allowed: attributes, notes")
+        raise DomainError(f"unknown key {quote(unknown[0])}; allowed: attributes, notes")
     if raw.get("draft", False) is not False:
         raise DomainError(
             "this is a draft; replace labels and edges by publicly known ones, then delete "
@@ -134,7 +134,7 @@ def _check_texts(domain: Domain) -> None:
         for text in (attribute.name, *attribute.labels):
             if not text or len(text) > MAX_CELL or not text.isprintable():
                 raise DomainError(
-                    f"attribute {_shown(attribute.name)}: {_shown(text)} is not usable as a name "
+                    f"attribute {quote(attribute.name)}: {quote(text)} is not usable as a name "
                     f"or label; allowed: 1 to {MAX_CELL} printable characters"
                 )
 
@@ -206,7 +206,3 @@ def _round_edges(low: float, high: float, bins: int = 10) -> list[float]:
     except (OverflowError, ValueError, ZeroDivisionError, StopIteration):
         return [low, high]
     return edges if edges == sorted(set(edges)) else [low, high]
-
-
-def _shown(text: str, most: int = 60) -> str:
-    return repr(text if len(text) <= most else text[:most] + "...")

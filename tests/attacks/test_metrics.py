@@ -16,7 +16,10 @@ def brute_success(net: BayNet, metric: Metric, known: Table, guess: Table) -> np
     total = np.zeros(len(known))
     for cell in product(*(range(size) for size in guess.domain.sizes)):
         truth = Table(guess.domain, np.tile(cell, (len(known), 1)))
-        total += metric.score(truth, guess) * chances[(slice(None), *cell)]
+        total += (
+            metric.score(truth, guess)
+            * chances.reshape(len(known), -1)[:, np.ravel_multi_index(cell, guess.domain.sizes)]
+        )
     return total
 
 
