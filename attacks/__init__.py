@@ -17,7 +17,6 @@ from reconbench.attacks.metrics import (
     ExactMatch,
     Metric,
     MetricError,
-    PriorBounds,
     WithinL1,
 )
 
@@ -30,7 +29,6 @@ __all__ = [
     "ExactMatch",
     "Metric",
     "MetricError",
-    "PriorBounds",
     "Reconstruction",
     "WithinL1",
     "check_reconstruction",

@@ -6,9 +6,9 @@ alone achieves on it: the chance that a given guess succeeds on a fresh record, 
 Baselines and ceilings are read off these, so they move with the metric.
 """
 
-from reconbench.attacks.metrics.base import Metric, MetricError, PriorBounds
+from reconbench.attacks.metrics.base import Metric, MetricError
 from reconbench.attacks.metrics.enumerated import EnumeratedMetric
 from reconbench.attacks.metrics.exact import ExactMatch
 from reconbench.attacks.metrics.l1 import WithinL1
 
-__all__ = ["EnumeratedMetric", "ExactMatch", "Metric", "MetricError", "PriorBounds", "WithinL1"]
+__all__ = ["EnumeratedMetric", "ExactMatch", "Metric", "MetricError", "WithinL1"]

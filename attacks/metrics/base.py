@@ -3,33 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from reconbench.bounds import Guarantee, HighProbabilityBound, MeanBound
+from reconbench.bounds import WholePriors
 from reconbench.datasets import Domain, Prior, Table
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 Codes = npt.NDArray[np.int64]
 
-# Bounds of quadratic cost are not computed for more targets.
-MAX_TARGETS = 1_000
-
 
 class MetricError(ValueError):
     """A metric that does not fit the columns it is asked to score."""
-
-
-@dataclass(frozen=True)
-class PriorBounds:
-    """Bounds that use each target's whole prior: on the mean, and with high probability."""
-
-    mean: MeanBound | None = None
-    tail: HighProbabilityBound | None = None
 
 
 class Metric(Protocol):
@@ -58,8 +46,8 @@ class Metric(Protocol):
         """The best guess when each target column has the given (..., V) weights on its own."""
         ...
 
-    def prior_bounds(
-        self, prior: Prior, known: Table, targets: Sequence[str], guarantee: Guarantee
-    ) -> PriorBounds:
-        """The bounds of this metric that use each target's whole prior."""
+    def whole_priors(
+        self, prior: Prior, known: Table, targets: Sequence[str]
+    ) -> WholePriors | None:
+        """Each target's whole prior and what succeeds on it, for bounds; None if not listed."""
         ...

@@ -9,8 +9,8 @@ from math import prod
 
 import numpy as np
 
-from reconbench.attacks.metrics.base import Bools, Codes, Floats, MetricError, PriorBounds
-from reconbench.bounds import Guarantee
+from reconbench.attacks.metrics.base import Bools, Codes, Floats, MetricError
+from reconbench.bounds import WholePriors
 from reconbench.datasets import Attribute, Domain, Prior, Table
 
 # Pairs of a truth and a guess are listed: so many joint values of the targets at most.
@@ -65,10 +65,11 @@ class EnumeratedMetric(ABC):
         best = (joint @ self._successes(domain)).argmax(axis=-1)
         return np.stack(np.unravel_index(best, sizes), axis=-1)
 
-    def prior_bounds(
-        self, prior: Prior, known: Table, targets: Sequence[str], guarantee: Guarantee
-    ) -> PriorBounds:
-        return PriorBounds()
+    def whole_priors(
+        self, prior: Prior, known: Table, targets: Sequence[str]
+    ) -> WholePriors | None:
+        """None: bounds use the best guess alone."""
+        return None
 
     def _expected(self, prior: Prior, known: Table, domain: Domain) -> Floats:
         """P[success] of every record and joint guess."""

@@ -8,8 +8,8 @@ from math import prod
 
 import numpy as np
 
-from reconbench.attacks.metrics.base import MAX_TARGETS, Bools, Codes, Floats, PriorBounds
-from reconbench.bounds import FdpRecursion, Guarantee, PriorExact
+from reconbench.attacks.metrics.base import Bools, Codes, Floats
+from reconbench.bounds import WholePriors
 from reconbench.datasets import Domain, Prior, Table
 
 # Joint priors of more numbers are not listed.
@@ -43,15 +43,9 @@ class ExactMatch:
     def decide(self, columns: Sequence[Floats]) -> Codes:
         return np.stack([weights.argmax(axis=-1) for weights in columns], axis=-1)
 
-    def prior_bounds(
-        self, prior: Prior, known: Table, targets: Sequence[str], guarantee: Guarantee
-    ) -> PriorBounds:
+    def whole_priors(self, prior: Prior, known: Table, targets: Sequence[str]) -> WholePriors:
         """Where the joint prior is too long to list, its likeliest value and the rest's mass do."""
         if len(known) * prod(prior.domain.project(targets).sizes) > MAX_LISTED:
             _, likeliest = prior.map(known, targets)
-            top, rest = likeliest[:, None], 1 - likeliest
-            return PriorBounds(PriorExact(top, guarantee, rest), FdpRecursion(top, guarantee, rest))
-        priors = prior.conditional(known, targets).reshape(len(known), -1)
-        if len(known) > MAX_TARGETS:
-            return PriorBounds(PriorExact(priors, guarantee))
-        return PriorBounds(PriorExact(priors, guarantee), FdpRecursion(priors, guarantee))
+            return WholePriors(likeliest[:, None], 1 - likeliest)
+        return WholePriors(prior.conditional(known, targets).reshape(len(known), -1))

@@ -8,16 +8,12 @@ from typing import Self
 
 import numpy as np
 
-from reconbench.attacks.metrics.base import (
-    MAX_TARGETS,
-    Bools,
-    Codes,
-    Floats,
-    MetricError,
-    PriorBounds,
-)
-from reconbench.bounds import Guarantee, PriorExactSets, within
+from reconbench.attacks.metrics.base import Bools, Codes, Floats, MetricError
+from reconbench.bounds import WholePriors, within
 from reconbench.datasets import Domain, Prior, Table
+
+# Success sets are not given for more targets: bounds solve a linear program for each prior.
+MAX_TARGETS = 1_000
 
 
 @dataclass(frozen=True)
@@ -72,13 +68,13 @@ class WithinL1:
         guess: Codes = self._mass_within(columns[0]).argmax(axis=-1)
         return guess[..., None]
 
-    def prior_bounds(
-        self, prior: Prior, known: Table, targets: Sequence[str], guarantee: Guarantee
-    ) -> PriorBounds:
+    def whole_priors(
+        self, prior: Prior, known: Table, targets: Sequence[str]
+    ) -> WholePriors | None:
         if len(known) > MAX_TARGETS:
-            return PriorBounds()
+            return None
         priors = prior.conditional(known, targets)
-        return PriorBounds(PriorExactSets(priors, guarantee, within(priors.shape[1], self.error)))
+        return WholePriors(priors, success=within(priors.shape[1], self.error))
 
     def _mass_within(self, weights: Floats) -> Floats:
         """Mass within the error of every code, along the last axis."""

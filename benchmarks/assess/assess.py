@@ -44,10 +44,10 @@ from reconbench.benchmarks.assess.max_epsilon import (
     find_proved_epsilons,
 )
 from reconbench.benchmarks.game.play import AttackSpec, Game, Round, check, play
-from reconbench.benchmarks.game.result import PROVED_CEILINGS, Result, Status
+from reconbench.benchmarks.game.result import Result, Status
 from reconbench.benchmarks.game.setting import Seeds
 from reconbench.benchmarks.run.worker_tasks import one_thread
-from reconbench.benchmarks.store.summary import Summary, summarise
+from reconbench.benchmarks.store.summary import TOP, Summary, summarise, tightest, tightest_mean
 from reconbench.datasets import Table
 from reconbench.mechanisms import MarginalsRelease
 from reconbench.mechanisms.marginals import PublishedMarginals
@@ -280,9 +280,8 @@ def _measure_fresh_gain(rows: Sequence[Result], n: int) -> Mean:
 
 
 def _find_ceiling(found: Mapping[str, Mapping[str, float]], expected: float, n: int) -> Ceiling:
-    mean = min(each["mean"] for each in found.values() if "mean" in each)
-    high = min(found[name]["0.95"] for name in PROVED_CEILINGS if name in found)
-    return Ceiling(mean / n, mean / n - expected, high / n)
+    mean = tightest_mean(found) or 0.0
+    return Ceiling(mean / n, mean / n - expected, tightest(found)[TOP] / n)
 
 
 def _count_sure(plays: Sequence[RealPlay], threshold: int) -> Sure:

@@ -23,9 +23,11 @@ from reconbench.bounds import (
     Guarantee,
     MeanFromGuess,
     NoAnswerError,
+    WholePriors,
     WorstAdvantage,
     calibrate,
     gaussian_mu,
+    prior_exact_bound,
 )
 from reconbench.datasets import Prior, Table
 
@@ -73,6 +75,10 @@ class RecordRisks:
     def _baseline(self) -> Floats:
         return self.metric.best_guess(self.prior, self._distinct[0], self.targets)[1]
 
+    @cached_property
+    def _whole_priors(self) -> WholePriors | None:
+        return self.metric.whole_priors(self.prior, self._distinct[0], self.targets)
+
     def mean(self, measure: Measure, guarantee: Guarantee) -> float:
         """The mean risk over records."""
         return float(self._risks(measure, guarantee) @ self._distinct[1])
@@ -82,10 +88,9 @@ class RecordRisks:
         return float(self._risks(measure, guarantee).max())
 
     def _risks(self, measure: Measure, guarantee: Guarantee) -> Floats:
-        records = self._distinct[0]
         success = np.asarray(MeanFromGuess(self._baseline, guarantee).per_target)
-        whole = self.metric.prior_bounds(self.prior, records, self.targets, guarantee).mean
-        if whole is not None:
+        if self._whole_priors is not None:
+            whole = prior_exact_bound(self._whole_priors, guarantee)
             success = np.minimum(success, whole.per_target)
         return measure.of(success, self._baseline)
 

@@ -21,9 +21,6 @@ from reconbench.bounds import CompactTail
 
 SCHEMA_VERSION = 3
 
-# Ceilings of a single run that hold for every attack and are proved at every confidence.
-PROVED_CEILINGS = ("fdp-recursion", "profile-recursion")
-
 
 class ResultError(ValueError):
     """A stored row that does not fit the schema."""
@@ -51,6 +48,9 @@ class Result(Setting):
     ``facts`` are what the mechanism says of itself, as ``mechanism.NAME``; ``info`` is what the
     attack says. ``calibration`` counts records by how sure the attack was of them, see
     ``game.reliability``; empty where it did not say.
+
+    ``bounds`` has what each bound of another package declares, by name, and under ``error`` why it
+    failed on this row; those of this package are in its registry.
     """
 
     rep: int
@@ -81,6 +81,7 @@ class Result(Setting):
     rad_ceiling: float | None = None
     rad_theorem: str | None = None
     calibration: Mapping[str, list[float]] = field(default_factory=dict)
+    bounds: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @property
     def rad(self) -> float | None:

@@ -15,6 +15,8 @@ from reconbench.benchmarks.game import misfit, row_ceilings
 from reconbench.benchmarks.game.options import Options
 from reconbench.benchmarks.game.random_streams import stream
 from reconbench.benchmarks.game.setting import AXES, Adversary, Seeds, Setting, plain_axis
+from reconbench.benchmarks.plugins.bounds import FoundBound, find_bounds
+from reconbench.bounds import Scope, Targets, WholePriors
 from reconbench.datasets import Domain, Prior, Table
 from reconbench.mechanisms import Mechanism
 
@@ -108,7 +110,10 @@ def check(game: Game) -> tuple[Prior, tuple[str, ...], Metric, Mechanism]:
 
 @dataclass(frozen=True)
 class Round:
-    """A game with its table drawn and released: every attack on it meets the same one."""
+    """A game with its table drawn and released: every attack on it meets the same one.
+
+    ``bounds`` are specs of bounds in files, beside all that are installed.
+    """
 
     game: Game
     prior: Prior
@@ -116,9 +121,10 @@ class Round:
     truth: Table
     view: AttackerView
     table_hash: str
+    bounds: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, game: Game) -> Round:
+    def of(cls, game: Game, bounds: tuple[str, ...] = ()) -> Round:
         prior, known, metric, mechanism = check(game)
         names = [name for name in prior.domain.names if name in (*known, *game.targets)]
         rng = game.stream("table", prior, Seeds.TABLE)
@@ -127,7 +133,8 @@ class Round:
         release = plugins.release_table(game.mechanism, mechanism, table, rng)
         theirs = misfit.attacker_prior(prior, game.attacker_prior)
         view = AttackerView(release, mechanism, table.project(known), game.targets, theirs, metric)
-        return cls(game, prior, mechanism, table.project(game.targets), view, table.sha256())
+        truth = table.project(game.targets)
+        return cls(game, prior, mechanism, truth, view, table.sha256(), bounds)
 
     @property
     def metric(self) -> Metric:
@@ -168,9 +175,13 @@ class Round:
     def expected_from_prior(self, guess: Table) -> Floats:
         return self.metric.prior_success(self.prior, self.view.known, guess)
 
-    def ceilings(self, expected: Floats) -> dict[str, dict[str, float]]:
+    def row_bounds(self, expected: Floats) -> row_ceilings.RowBounds:
         """Every ceiling that one run has, for an attack with the given prior success."""
-        return {**self.for_every_attack, **row_ceilings.for_guesses(expected, self.mechanism)}
+        targets = replace(self._targets, guess_success=expected)
+        return self._any_attack | self._bounded(Scope.GUESSES, targets)
+
+    def ceilings(self, expected: Floats) -> dict[str, dict[str, float]]:
+        return self.row_bounds(expected).ceilings
 
     def believed(self, guess: Table) -> dict[str, float]:
         """The success that the attacker's own prior promises; nothing if it is the data's."""
@@ -179,16 +190,41 @@ class Round:
         promised = self.metric.prior_success(self.view.prior, self.view.known, guess)
         return {"misfit_believed": float(promised.sum())}
 
-    @cached_property
+    @property
     def for_every_attack(self) -> dict[str, dict[str, float]]:
         """The ceilings that all attacks on this round have in common."""
+        return self._any_attack.ceilings
+
+    @cached_property
+    def _any_attack(self) -> row_ceilings.RowBounds:
+        return self._bounded(Scope.ANY_ATTACK, self._targets)
+
+    def _bounded(self, scope: Scope, targets: Targets) -> row_ceilings.RowBounds:
+        return row_ceilings.compute(
+            self._found_bounds, scope, self.game, self.metric, targets, self.mechanism.guarantee
+        )
+
+    @cached_property
+    def _found_bounds(self) -> list[FoundBound]:
+        return find_bounds(self.bounds)
+
+    @cached_property
+    def _targets(self) -> Targets:
+        return Targets(
+            self.baseline[1],
+            self.mechanism.budget,
+            read_whole_priors=lambda: self._whole_priors,
+            read_misfit_success=lambda: self._misfit_success,
+        )
+
+    @cached_property
+    def _whole_priors(self) -> WholePriors | None:
+        return self.metric.whole_priors(self.prior, self.view.known, self.game.targets)
+
+    @cached_property
+    def _misfit_success(self) -> Floats | None:
         columns = (self.view.known, self.game.targets)
-        whole = self.metric.prior_bounds(self.prior, *columns, self.mechanism.guarantee)
-        found = row_ceilings.for_every_attack(self.baseline[1], self.mechanism, whole)
-        if self.game.attacker_prior == misfit.SAME:
-            return found
-        priors = misfit.corrected(self.prior, self.view.prior, self.metric, *columns)
-        return {**found, **misfit.corrected_ceilings(priors, self.mechanism.budget)}
+        return misfit.corrected(self.prior, self.view.prior, self.metric, *columns)
 
 
 def columns(game: Game, domain: Domain) -> tuple[Domain, tuple[str, ...]]:

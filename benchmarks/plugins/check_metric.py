@@ -25,7 +25,7 @@ Floats = npt.NDArray[np.float64]
 RECORDS = 4_000
 TOLERANCE = 1e-9
 NAMES = small_prior().domain.names
-TARGETS = [targets for count in (1, 2) for targets in combinations(NAMES, count)]
+TARGETS = [targets for count in (1, 2, 3) for targets in combinations(NAMES, count)]
 
 
 def check_metric(spec: str) -> list[Check]:

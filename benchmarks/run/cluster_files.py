@@ -84,7 +84,7 @@ def _own_files(groups: Iterable[Group]) -> set[str]:
     for group in groups:
         first = group.games[0]
         specs |= {value for f in fields(first) if isinstance(value := getattr(first, f.name), str)}
-        specs |= {attack.spec for attack in group.attacks}
+        specs |= {attack.spec for attack in group.attacks} | set(group.bounds)
     return {path for spec in specs if (path := plugins.get_file(spec)) is not None}
 
 
@@ -144,6 +144,7 @@ def packages_of(groups: Iterable[Group]) -> dict[str, str]:
         specs += [
             (kind, getattr(group.games[0], kind)) for kind in ("mechanism", "dataset", "metric")
         ]
+        specs += [("bound", name) for name in plugins.get_entries("bound")]
         for kind, spec in specs:
             point = plugins.get_entries(kind).get(spec.partition(":")[0])
             if point is not None and point.dist is not None:

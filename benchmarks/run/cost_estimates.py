@@ -170,7 +170,7 @@ class _Timings:
         keys = Keys()
         for unit in units if stored else ():
             for spec in unit.attacks:
-                key = keys.of(unit.game, spec)
+                key = keys.of(unit.game, spec, unit.bounds)
                 if key in finished:
                     self._done.add((unit.game, called(spec)))
                 if key.config in timed:

@@ -67,6 +67,7 @@ class Group:
 
     games: tuple[Game, ...]
     attacks: tuple[AttackSpec, ...]
+    bounds: tuple[str, ...] = ()
 
     def turns(self) -> list[Turn]:
         """Everything there is to play, attack by attack."""
@@ -143,7 +144,7 @@ def play_group(group: Group, turns: Sequence[Turn] | None = None) -> Iterator[Ev
             for rep in turn.reps:
                 if rep not in rounds:
                     yield Building(rep)
-                    rounds[rep] = made = _build(group.games[rep])
+                    rounds[rep] = made = _build(group.games[rep], group.bounds)
                     if isinstance(made, Round):
                         yield Built(rep, blank(made))
                 found = rounds[rep]
@@ -169,10 +170,10 @@ def settled(group: Group, outcome: Outcome) -> Played:
     return Played(attack, rep, replace(row, error=f"attack {row.attack!r} {how}"))
 
 
-def _build(game: Game) -> Round | str:
+def _build(game: Game, bounds: tuple[str, ...]) -> Round | str:
     """A round with all that its attacks share, or why there is none."""
     try:
-        round_ = Round.of(game)
+        round_ = Round.of(game, bounds)
         _ = round_.baseline, round_.for_every_attack
     except (Exception, SystemExit) as error:  # mechanisms and priors may be foreign code
         if memory.exhausted(error):

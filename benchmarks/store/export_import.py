@@ -18,10 +18,10 @@ from statistics import fmean
 from typing import Any
 
 from reconbench.benchmarks.game.result import Result, Status
-from reconbench.benchmarks.game.row_ceilings import MEAN
 from reconbench.benchmarks.game.setting import AXES
 from reconbench.benchmarks.store.provenance import NO_ATTACK
 from reconbench.benchmarks.store.store import FILE_NAME, Entry, Origin, Standing, Store, StoreError
+from reconbench.bounds.ceilings.base import MEAN
 from reconbench.datasets.atomic_files import write_atomic
 
 # A spreadsheet runs a cell that starts with one of these.
@@ -37,6 +37,7 @@ _NESTED = (
     "mechanism_options",
     "facts",
     "calibration",
+    "bounds",
 )
 _SPREAD = "ceilings"
 

@@ -37,7 +37,6 @@ NO_ATTACK = "none"
 GAME_PARTS = (
     "reconbench.attacks.metrics",
     "reconbench.attacks.rad_optimal",
-    "reconbench.benchmarks.game.row_ceilings",
     "reconbench.benchmarks.game.misfit",
     "reconbench.benchmarks.game.options",
     "reconbench.benchmarks.game.random_streams",
@@ -50,6 +49,7 @@ GAME_FILES = (
     "reconbench.benchmarks.game.play",
     "reconbench.benchmarks.game.rad_worlds",
     "reconbench.benchmarks.game.round",
+    "reconbench.benchmarks.game.row_ceilings",
 )
 # The schema of rows, which has a version of its own.
 SCHEMA = "reconbench.benchmarks.game.result"
@@ -66,13 +66,14 @@ LIBRARIES = {name: name for name in ("numba", "numpy", "scipy", "torch")} | {
 }
 
 
-def code_version(attack: str, mechanism: str) -> str:
+def code_version(attack: str, mechanism: str, bounds: tuple[str, ...] = ()) -> str:
     """A hash of all code behind the rows of an attack on a mechanism, both as specs.
 
-    For the attack ``none`` the mechanism is a kind of computation.
+    All installed bounds count. ``bounds`` in files do, too, and are named after the hash. For the
+    attack ``none`` the mechanism is a kind of computation.
     """
     if attack == NO_ATTACK:
-        parts = {
+        parts: dict[str, object] = {
             "computation": _hash_computation(mechanism),
             "versions": computation_versions(mechanism),
         }
@@ -81,9 +82,20 @@ def code_version(attack: str, mechanism: str) -> str:
             "attack": hash_plugin("attack", attack),
             "mechanism": hash_plugin("mechanism", mechanism),
             "game": _hash_game(),
+            "bounds": {name: hash_plugin("bound", name) for name in plugins.get_entries("bound")},
+            "bounds in files": sorted(
+                [spec.rpartition(":")[2], hash_plugin("bound", spec)] for spec in bounds
+            ),
             "versions": versions(),
         }
-    return hash_text(json.dumps(parts, sort_keys=True))
+    code = hash_text(json.dumps(parts, sort_keys=True))
+    return f"{code} {json.dumps(bounds)}" if bounds else code
+
+
+def bounds_in_files(code: str) -> tuple[str, ...]:
+    """The specs of the bounds that a ``code_version`` was made with."""
+    specs = code.partition(" ")[2]
+    return tuple(json.loads(specs)) if specs else ()
 
 
 def report_version() -> str:

@@ -25,7 +25,7 @@ from reconbench.benchmarks import plugins
 from reconbench.benchmarks.game.play import AttackSpec, Game
 from reconbench.benchmarks.game.result import SCHEMA_VERSION, Result, ResultError, Status
 from reconbench.benchmarks.game.setting import axis_json
-from reconbench.benchmarks.store.provenance import code_version, shipped_name
+from reconbench.benchmarks.store.provenance import bounds_in_files, code_version, shipped_name
 
 FILE_NAME = "results.sqlite"
 # Seconds to wait for another process that writes.
@@ -68,7 +68,7 @@ class Standing(StrEnum):
 
 @dataclass(frozen=True)
 class Origin:
-    """Who made a row: the attack and the mechanism as specs, and a hash of their code."""
+    """Who made a row: the attack and the mechanism as specs, and the ``code_version`` of both."""
 
     attack: str = ""
     mechanism: str = ""
@@ -80,7 +80,7 @@ class Origin:
         if not self.code:
             return Standing.STALE
         try:
-            now = code_version(self.attack, self.mechanism)
+            now = code_version(self.attack, self.mechanism, bounds_in_files(self.code))
         except plugins.PluginError:
             return Standing.UNKNOWN
         return Standing.CURRENT if now == self.code else Standing.STALE
@@ -116,12 +116,15 @@ class Keys:
 
     def __init__(self) -> None:
         self._prior = cache(lambda dataset: plugins.load_prior(dataset).sha256())
-        self._origin = cache(lambda attack, mechanism: _origin(attack, mechanism))
+        self._origin = cache(_origin)
         self._mechanism = cache(_mechanism)
         self._players: dict[tuple[str, str], str] = {}
 
-    def of(self, game: Game, attack: AttackSpec) -> Key:
-        """From the game, the prior's content, the attack and its options, and all their code."""
+    def of(self, game: Game, attack: AttackSpec, bounds: tuple[str, ...] = ()) -> Key:
+        """From the game, the prior's content, the attack and its options, and all their code.
+
+        ``bounds`` are those in files.
+        """
         called = (attack.spec, repr(sorted(attack.options.items())))
         if called not in self._players:
             self._players[called] = _player(attack)
@@ -134,17 +137,17 @@ class Keys:
         }
         text = json.dumps([axes, SCHEMA_VERSION], sort_keys=True)
         config = _sha256(text + self._players[called])
-        origin = self._origin(attack.spec, game.mechanism)
-        return Key(_sha256(f"{config} {origin.code}"), config, origin)
+        origin = self._origin(attack.spec, game.mechanism, bounds)
+        return Key(_sha256(f"{config} {origin.code.partition(' ')[0]}"), config, origin)
 
 
-def row_key(game: Game, attack: AttackSpec) -> Key:
+def row_key(game: Game, attack: AttackSpec, bounds: tuple[str, ...] = ()) -> Key:
     """The key of one row."""
-    return Keys().of(game, attack)
+    return Keys().of(game, attack, bounds)
 
 
-def _origin(attack: str, mechanism: str) -> Origin:
-    return Origin(attack, mechanism, code_version(attack, mechanism))
+def _origin(attack: str, mechanism: str, bounds: tuple[str, ...]) -> Origin:
+    return Origin(attack, mechanism, code_version(attack, mechanism, bounds))
 
 
 def _mechanism(spec: str) -> str:

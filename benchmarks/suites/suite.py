@@ -27,6 +27,7 @@ from reconbench.benchmarks import plugins
 from reconbench.benchmarks.computations.computation import Point
 from reconbench.benchmarks.computations.kinds import Curve
 from reconbench.benchmarks.game.play import AttackSpec, Game
+from reconbench.benchmarks.plugins.bounds import check_bound_files
 from reconbench.benchmarks.run.runner import Unit, called
 from reconbench.benchmarks.suites.game_block import (
     AttackEntry,
@@ -53,6 +54,7 @@ class Suite(Strict):
     ) = None
     games: Annotated[list[GameBlock], Field(min_length=1)] | None = None
     curves: Annotated[list[Curve], Field(min_length=1)] | None = None
+    bounds: Annotated[list[str], Field(min_length=1)] | None = None
     include: Annotated[list[str], Field(min_length=1)] | None = None
 
     _parts: tuple[Suite, ...] = PrivateAttr(default=())
@@ -82,6 +84,7 @@ class Suite(Strict):
         seed: int | None = None,
         repetitions: int | None = None,
         more_attacks: Sequence[str] = (),
+        more_bounds: Sequence[str] = (),
     ) -> list[Unit]:
         """Every round of the suite, repetitions innermost; a round that two blocks share, once.
 
@@ -99,7 +102,9 @@ class Suite(Strict):
                 f"suite {self.name} has computations only, nothing that attack {more[0].spec!r} "
                 "could play; leave it out, or choose a suite with games"
             )
-        return [Unit(game, tuple(specs.values())) for game, specs in found.items()]
+        listed = [spec for part in self.parts for spec in part.bounds or ()]
+        bounds = check_bound_files((*listed, *more_bounds))
+        return [Unit(game, tuple(specs.values()), bounds) for game, specs in found.items()]
 
     def computations(self) -> list[tuple[str, Curve]]:
         """The computations of this suite and of those it includes, with the name of theirs."""

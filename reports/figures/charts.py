@@ -16,14 +16,15 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 from reconbench.benchmarks.game.setting import AXES, Axis, Setting
-from reconbench.reports.leaderboard.columns import ANY_ATTACK, AXIS_COLUMNS, TOP, Value
+from reconbench.benchmarks.store.summary import TOP, Kind, bounds_for_any_attack
+from reconbench.reports.leaderboard.columns import AXIS_COLUMNS, Value
 
 _WHO = ("attack", "attack_options")
 _ONE_RUN = ("tightest_0.05", "tightest_0.5", "tightest_0.95")
 _SUCCESS = ("success", "success_low", "success_high", "baseline_expected", "best_possible")
 _RECORDS = (*_SUCCESS, *_ONE_RUN, "tightest_mean")
 _PRINTED = ("paper_success", "paper", "paper_note")
-_TOPS = tuple(f"ceiling_{bound}_{TOP}" for bound in ANY_ATTACK)
+_TOPS = tuple(f"ceiling_{bound}_{TOP}" for bound in bounds_for_any_attack(Kind.ONE_RUN))
 
 PARTS: Mapping[str, str] = {
     "gap_attack": "attack weakness",

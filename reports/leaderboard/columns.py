@@ -7,7 +7,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, get_type_hints
 
 from reconbench.benchmarks.game.setting import AXES, Setting
-from reconbench.benchmarks.store.summary import VALUE_MEANINGS, Summary
+from reconbench.benchmarks.store.summary import (
+    MEAN,
+    VALUE_MEANINGS,
+    Declaration,
+    Kind,
+    Summary,
+    declared_bounds,
+)
 
 Value = str | int | float | None
 
@@ -16,48 +23,36 @@ class ReportError(ValueError):
     """Results that cannot be reported."""
 
 
-# High-probability ceilings for any attack, mostly the tightest first.
-ANY_ATTACK: Mapping[str, str] = {
-    "fdp-recursion": (
-        "any attack, exact match only: f-DP recursion of Mahloujifar et al. 2024, extended to any "
-        "priors"
-    ),
-    "profile-recursion": "any attack: reconbench's recursion over the whole privacy profile",
-    "profile": "any attack: Theorem 3.5 minimised over the whole privacy profile",
-    "thm35": "any attack: Theorem 3.5 of Swanberg et al. 2025",
-}
-TAILS: Mapping[str, str] = {
-    **ANY_ATTACK,
-    "cor34": "this attack: Corollary 3.4 of Swanberg et al. 2025, an estimate from its runs",
-    "thm32": "the guesses this attack made, pure DP only: Theorem 3.2 of Swanberg et al. 2025",
-    "misfit-thm35": (
-        "any attack: Theorem 3.5 from an attacker's own prior and how far it is off at most"
-    ),
-}
-# Ceilings on the expected success, for any attack.
-MEANS: Mapping[str, str] = {
-    "prior-exact": "reconbench's bound from each target's whole prior",
-    "mean": (
-        "Kulynych et al. 2025: sum over targets of 1 − f(success of the best guess from the prior)"
-    ),
-}
-MEAN = "mean"
 CONFIDENCES: Mapping[str, str] = {"0.05": "5 %", "0.5": "50 %", "0.95": "95 %"}
-TOP = "0.95"
+_UNKNOWN = "a bound that neither the stored rows nor this version of reconbench declare"
+
+
+def _ceiling_column(bound: str, level: str) -> str:
+    return f"ceiling_{bound}" if level == MEAN else f"ceiling_{bound}_{level}"
+
+
+def _ceiling_columns(declared: Declaration) -> dict[str, str]:
+    """The columns of a bound, with their meaning."""
+    said = f"{declared.statement.rstrip('.')}; {declared.reference}"
+    if declared.kind is Kind.MEAN:
+        text = (
+            "no attack reconstructs more records than this in expectation, that is on average over "
+            f"runs, though a single run may; mean over repetitions ({said})"
+        )
+        return {_ceiling_column(declared.name, MEAN): text}
+    return {
+        _ceiling_column(declared.name, level): (
+            "at most this many records are reconstructed with a probability of at least "
+            f"{percent}, mean over repetitions ({declared.scope}. {said})"
+        )
+        for level, percent in CONFIDENCES.items()
+    }
+
 
 _CEILINGS = {
-    f"ceiling_{bound}": (
-        "no attack reconstructs more records than this in expectation, that is on average over "
-        f"runs, though a single run may; mean over repetitions ({meaning})"
-    )
-    for bound, meaning in MEANS.items()
-} | {
-    f"ceiling_{bound}_{confidence}": (
-        f"at most this many records are reconstructed with a probability of at least {percent}, "
-        f"mean over repetitions ({meaning})"
-    )
-    for bound, meaning in TAILS.items()
-    for confidence, percent in CONFIDENCES.items()
+    name: meaning
+    for declared in declared_bounds().values()
+    for name, meaning in _ceiling_columns(declared).items()
 }
 _BASELINE = "value_baseline"
 _VALUES = {
@@ -99,7 +94,7 @@ AXIS_COLUMNS: Mapping[str, str] = {
     for column, meaning in {name: axis.meaning, **_SPLIT.get(name, {})}.items()
 }
 # Shown where rows need them to be told apart.
-_IF_NEEDED = ("advantage", "data_hash")
+_IF_NEEDED = ("advantage", "data_hash", "bound_errors")
 
 COLUMNS: Mapping[str, str] = {
     **AXIS_COLUMNS,
@@ -151,6 +146,7 @@ COLUMNS: Mapping[str, str] = {
         "records, mean score and records that were right, joined by a colon; all repetitions"
     ),
     "seconds": "seconds the attack took for one table, mean over repetitions",
+    "bound_errors": "why bounds of other packages have no ceiling in some repetition",
     "error": "why the attack failed or declined, from its first such repetition",
 }
 
@@ -165,6 +161,7 @@ TEXT = frozenset(
         "best_possible_converged",
         "rad_theorem",
         "calibration",
+        "bound_errors",
         "error",
     }
 ) - {"known"}
@@ -184,28 +181,42 @@ _RECORDS = frozenset({"best_possible", "promised"})
 _SHARES = frozenset(_RAD)
 
 
-def present(summaries: Sequence[Summary]) -> list[str]:
-    """The documented columns, without those of bounds and computed values that no row has."""
-    found = {name for row in summaries for name in _bounds(row)}
+_AFTER_CEILINGS = next(iter(_RAD))
+_OPTIONAL = {*_CEILINGS, *_VALUES, *_RAD, *_IF_NEEDED}
+
+
+def documented(summaries: Sequence[Summary]) -> dict[str, str]:
+    """The columns that these rows need, with their meaning.
+
+    Those of bounds and computed values that no row has are left out; those of bounds of other
+    packages follow the ceilings, as the rows declare them.
+    """
+    found = dict.fromkeys(name for row in summaries for name in _bounds(row))
     if any(row.advantage for row in summaries):
-        found |= {"advantage", *_RAD}
-    if len({(row.dataset, row.data_hash) for row in summaries}) > len(
-        {row.dataset for row in summaries}
-    ):
-        found.add("data_hash")
-    optional = {*_CEILINGS, *_VALUES, *_RAD, *_IF_NEEDED}
-    odd = sorted(found - optional)
-    if odd:
-        raise ReportError(
-            f"no leaderboard column is documented for {odd[0]!r}: "
-            f"known are the bounds {', '.join(TAILS)} at {', '.join(CONFIDENCES)}, and "
-            f"{', '.join(MEANS)} at {MEAN}; for computed rows {', '.join(VALUE_MEANINGS)} at {MEAN}"
-        )
-    return [name for name in COLUMNS if name in found or name not in optional]
+        found |= dict.fromkeys(("advantage", *_RAD))
+    datasets = {row.dataset for row in summaries}
+    if len({(row.dataset, row.data_hash) for row in summaries}) > len(datasets):
+        found["data_hash"] = None
+    if any(row.bound_errors for row in summaries):
+        found["bound_errors"] = None
+    foreign = {
+        name: meaning
+        for row in summaries
+        for declared in row.bounds.values()
+        for name, meaning in _ceiling_columns(declared).items()
+    }
+    more = {name: foreign.get(name, _UNKNOWN) for name in found if name not in _OPTIONAL}
+    columns: dict[str, str] = {}
+    for name, meaning in COLUMNS.items():
+        if name == _AFTER_CEILINGS:
+            columns |= more
+        if name in found or name not in _OPTIONAL:
+            columns[name] = meaning
+    return columns
 
 
 def values(row: Summary, rank: int | None, names: Iterable[str] = COLUMNS) -> dict[str, Value]:
-    """A row's value in each of these documented columns; None where it has none."""
+    """A row's value in each of these columns; None where it has none."""
     counted = {} if not row.computed else {"baseline": None, "baseline_expected": None}
     found = vars(row)
     return {name: found.get(name) for name in names} | {
@@ -220,6 +231,7 @@ def values(row: Summary, rank: int | None, names: Iterable[str] = COLUMNS) -> di
         "promised": row.promised,
         "calibration_error": row.calibration_error,
         "calibration": _calibration(row),
+        "bound_errors": "; ".join(row.bound_errors) or None,
         **counted,
         **_bounds(row),
     }
@@ -262,7 +274,7 @@ def _bounds(row: Summary) -> dict[str, float]:
         values = {f"value_{bound}": levels[MEAN] for bound, levels in row.ceilings.items()}
         return {_BASELINE: row.baseline_expected, **values}
     return {
-        f"ceiling_{bound}" if level == MEAN else f"ceiling_{bound}_{level}": value
+        _ceiling_column(bound, level): value
         for bound, by_level in row.ceilings.items()
         for level, value in by_level.items()
     }

@@ -24,7 +24,7 @@ from reconbench.reports.leaderboard.columns import AXIS_COLUMNS, Value
 from reconbench.reports.leaderboard.glossary import GLOSSARY
 from reconbench.reports.leaderboard.row_warnings import MEANINGS
 from reconbench.reports.leaderboard.summary_text import in_short
-from reconbench.reports.leaderboard.table import DICTIONARY, PRINTED, Board
+from reconbench.reports.leaderboard.table import PRINTED, Board
 from reconbench.reports.text.number_format import number
 from reconbench.reports.text.templates import printable, template
 
@@ -97,7 +97,7 @@ def page(board: Board, title: str, facts: Mapping[str, str], stale: int = 0) -> 
         raised=[(flag, MEANINGS[flag], count) for flag, count in board.raised().items()],
         meanings=MEANINGS,
         glossary=GLOSSARY,
-        dictionary=[DICTIONARY[name] for name in board.columns],
+        dictionary=list(board.described.values()),
         charts=drawn,
         left_out=left_out,
         filters={name: TITLES[name] for name in ("dataset", "targets", "epsilon")}
@@ -139,11 +139,11 @@ def _payload(board: Board, facts: Mapping[str, str], drawn: Sequence[Chart]) -> 
         "columns": [
             {
                 "name": name,
-                "kind": DICTIONARY[name].kind,
-                "meaning": DICTIONARY[name].meaning,
-                "direction": str(DICTIONARY[name].direction),
+                "kind": each.kind,
+                "meaning": each.meaning,
+                "direction": str(each.direction),
             }
-            for name in board.columns
+            for name, each in board.described.items()
             if name not in PRINTED or any(value is not None for value in cells[name])
         ],
         "cells": {name: _packed(values) for name, values in cells.items()},

@@ -40,6 +40,10 @@ def signed(value: float, digits: int = 1) -> str:
     return text if float(f"{value:.{digits}f}") <= 0 else f"+{text}"
 
 
+def percent(part: float, whole: float) -> str:
+    return f"{number(100 * part / whole, 0)} %" if whole else "–"
+
+
 def p_value(p: float) -> str:
     return "< 0.0001" if p < 1e-4 else f"{p:.4f}" if p < 0.01 else f"{p:.2f}"
 

@@ -312,13 +312,12 @@ def _make_counted(name: str, successes: int, of: str, trials: int) -> Counted:
 def _resolve_prior(text: str, size: int | None) -> Floats:
     import numpy as np
 
-    from reconbench.bounds.audit import audit_black_box
+    from reconbench.bounds.rad import as_prior
     from reconbench.cli.bounds import _read_priors
 
     kind, colon, rest = text.partition(":")
     if text != "uniform" and not (kind == "zipf" and colon):
-        weights = _read_priors(Path(text))[0]
-        audit_black_box(weights)  # refuses what is not a prior
+        weights = as_prior(_read_priors(Path(text))[0])
         if size not in (None, weights.size):
             raise ValueError(f"--domain-size is {size}, but {text} has {weights.size} values")
         return weights

@@ -51,6 +51,7 @@ Examples:
   reconbench run quick
   reconbench run quick --reps 20 --jobs 2 --out results/more
   reconbench run quick --attack my_attack.py:MyAttack
+  reconbench run quick --bound my_bound.py:MyBound
   reconbench run quick --attack my_attack.py:MyAttack --timeout 30 --memory-limit 4
   reconbench run quick --retry-failed --timeout 3600
   reconbench run quick --force
@@ -63,6 +64,10 @@ Examples:
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 Seed = Annotated[int, typer.Option(help="Same seed, same numbers.")]
 Jobs = Annotated[int, typer.Option(min=1, help="Worker processes; results do not depend on it.")]
+BoundFiles = Annotated[
+    list[str] | None,
+    typer.Option("--bound", help="One more bound, as file.py:Class; installed ones are always on."),
+]
 Timeout = Annotated[
     float,
     typer.Option(
@@ -118,6 +123,7 @@ def game(
             "the reconstruction advantage.",
         ),
     ] = 0,
+    bound: BoundFiles = None,
     reps: Annotated[int, typer.Option(min=1, help="Repetitions.")] = 5,
     seed: Seed = 0,
     jobs: Jobs = 1,
@@ -131,7 +137,8 @@ def game(
     from reconbench.benchmarks.game.options import Options
     from reconbench.benchmarks.game.play import AttackSpec, Game, check
     from reconbench.benchmarks.game.result import Status
-    from reconbench.benchmarks.game.row_ceilings import with_corollary
+    from reconbench.benchmarks.game.row_ceilings import with_repetition_ceilings
+    from reconbench.benchmarks.plugins.bounds import check_bound_files
     from reconbench.benchmarks.run.pool import Pool
     from reconbench.benchmarks.run.runner import Unit, play_units
     from reconbench.benchmarks.run.worker_process import Limits
@@ -143,6 +150,7 @@ def game(
     plugins.check_options(mechanism, released)
     released = plugins.drop_default_options(mechanism, released)
     attacks = tuple(AttackSpec(plugins.make_absolute(spec), options) for spec in attack or ["rap"])
+    bounds = check_bound_files(bound or [])
     units = [
         Unit(
             Game(
@@ -161,6 +169,7 @@ def game(
                 rep=rep,
             ),
             attacks,
+            bounds,
         )
         for rep in range(reps)
     ]
@@ -178,7 +187,7 @@ def game(
                 raise ValueError(row.error)
             found[place, which] = row
             advance()
-    rows = with_corollary([found[key] for key in sorted(found)])
+    rows = with_repetition_ceilings([found[key] for key in sorted(found)])
     if as_json:
         for row in rows:
             typer.echo(json.dumps(_printed(row), ensure_ascii=False, allow_nan=False))
@@ -192,6 +201,7 @@ def run(
     attack: Annotated[
         list[str] | None, typer.Option(help="One more attack: a name or file.py:Class.")
     ] = None,
+    bound: BoundFiles = None,
     reps: Annotated[
         int | None, typer.Option(min=1, help="Repetitions, instead of the suite's.")
     ] = None,
@@ -234,7 +244,9 @@ def run(
     replay = Replay.ALL if force else Replay.FAILED if retry_failed else Replay.MISSING
     limits = Limits.of(timeout, memory_limit)
     chosen = find_suite(suite)
-    units = chosen.units(seed=seed, repetitions=reps, more_attacks=attack or [])
+    units = chosen.units(
+        seed=seed, repetitions=reps, more_attacks=attack or [], more_bounds=bound or []
+    )
     folder = out or Path("results") / chosen.name
     many = jobs or available_cores()
     facts = {"suite": f"{chosen.name}: {chosen.description}"}

@@ -55,7 +55,7 @@ Examples:
   reconbench check metric l1:2 --json
 """
 
-TEMPLATES = files("reconbench.benchmarks.plugins") / "templates"
+TEMPLATES = files("reconbench.benchmarks") / "plugins" / "templates"
 SUITES = ("suite", "suites")
 SECONDS = 60.0
 
@@ -95,9 +95,9 @@ def _list_kind(kind: str) -> dict[str, str]:
     from reconbench.benchmarks import plugins
 
     if kind == "bound":
-        from reconbench.bounds import BOUNDS
+        from reconbench.benchmarks.plugins.bounds import describe_bounds
 
-        return {name: f"{info.reference}: {info.summary}" for name, info in BOUNDS.items()}
+        return describe_bounds()
     return {name: plugins.describe_entry(kind, name) for name in plugins.get_entries(kind)}
 
 
@@ -147,6 +147,9 @@ def check(
         str | None,
         typer.Option(help="For attacks: what is attacked. Default: gaussian-marginals."),
     ] = None,
+    adversary: Annotated[
+        str | None, typer.Option(help="For attacks: `realistic` (the default) or `informed`.")
+    ] = None,
     timeout: Annotated[
         float | None,
         typer.Option(min=0.0, help="For attacks: seconds for one answer; 0: no limit. Default 60."),
@@ -168,8 +171,12 @@ def check(
         arguments["limits"] = Limits.of(seconds, memory_limit=0)
         if mechanism is not None:
             arguments["mechanism"] = plugins.make_absolute(mechanism)
-    elif mechanism is not None or timeout is not None:
-        raise ValueError(f"--mechanism and --timeout are for attacks, not for a {name}")
+        if adversary is not None:
+            arguments["adversary"] = adversary
+    elif (mechanism, adversary, timeout) != (None, None, None):
+        raise ValueError(
+            f"--mechanism, --adversary and --timeout are for attacks, not for a {name}"
+        )
     kit = import_module(f"reconbench.benchmarks.plugins.check_{name}")
     checks = getattr(kit, f"check_{name}")(plugins.make_absolute(spec), **arguments)
     if as_json:

@@ -21,7 +21,7 @@ from reconbench.benchmarks.game.play import (
 )
 from reconbench.benchmarks.game.random_streams import stream
 from reconbench.benchmarks.game.result import Result, ResultError, Status
-from reconbench.benchmarks.game.row_ceilings import with_corollary
+from reconbench.benchmarks.game.row_ceilings import with_repetition_ceilings
 from reconbench.benchmarks.run.runner import Unit, play_unit
 from reconbench.benchmarks.store.summary import summarise
 from reconbench.bounds import ApproxDP, theorem_3_5
@@ -95,7 +95,7 @@ def test_ceilings_move_with_the_metric() -> None:
 def test_corollary_needs_all_repetitions() -> None:
     played = rows(SEX, "random", 4)
     assert all("cor34" not in row.ceilings for row in played)
-    bounded = with_corollary(played)
+    bounded = with_repetition_ceilings(played)
     assert len({json.dumps(row.ceilings["cor34"]) for row in bounded}) == 1
     # for a weak attack the corollary is tighter than the theorem that holds for all attacks
     assert bounded[0].ceilings["cor34"]["0.95"] < bounded[0].ceilings["thm35"]["0.95"]
