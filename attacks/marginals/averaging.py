@@ -33,7 +33,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 
-from reconbench.attacks.base import AttackError, AttackerView, Reconstruction
+from reconbench.attacks.base import (
+    AttackerView,
+    Reconstruction,
+    require_playable,
+    skip_unless_marginals,
+)
 from reconbench.attacks.marginals.release_parts import ReleaseParts
 from reconbench.mechanisms import MarginalsRelease
 
@@ -49,48 +54,44 @@ class Averaging:
     name: ClassVar[str] = "averaging"
 
     def skip(self, view: AttackerView) -> str | None:
-        if view.others is not None:
-            return "averaging plays the realistic adversary only"
-        if not isinstance(view.release, MarginalsRelease):
-            return "averaging attacks marginals only"
-        return None
+        return skip_unless_marginals(self.name, view)
 
     def reconstruct(self, view: AttackerView, rng: np.random.Generator) -> Reconstruction:
-        if not isinstance(view.release, MarginalsRelease):
-            raise AttackError("averaging attacks marginals only")
-        columns = [shares(view, view.release, name) for name in view.targets]
+        release = require_playable(self, view, MarginalsRelease)
+        columns = [estimate_shares(view, release, name) for name in view.targets]
         scores = prod(column.max(axis=1) for column in columns)
         return view.reconstruction(view.metric.decide(columns), scores)
 
 
-def shares(view: AttackerView, release: MarginalsRelease, column: str) -> Floats:
-    """The estimated distribution of every record over the values of one hidden column."""
+def estimate_shares(view: AttackerView, release: MarginalsRelease, column: str) -> Floats:
+    """Estimate the distribution of every record over the values of one hidden column."""
     parts = ReleaseParts([release], view.known, view.targets)
     width = max(1, parts.k - len(view.known.domain))
     incidence, reached = parts.incidence(parts.k - width)
     records = csr_array(incidence.T)
     m = np.asarray(incidence.sum(axis=1), dtype=np.float64).ravel()
     position, sizes = release.domain.position(column), release.domain.sizes
-    found = []
+    estimates = []
     for hidden in combinations(sorted(parts.order), width):
         if position in hidden:
             shape = [sizes[i] for i in hidden]
             answers = parts.answers(hidden)[0][reached].reshape(-1, *shape)
             summed = tuple(axis for axis, i in enumerate(hidden, start=1) if i != position)
             variance = release.noise_sd**2 * prod(shape) / sizes[position]
-            found.append((answers.sum(axis=summed), variance))
-    q = project(sum(answers.sum(axis=0) for answers, _ in found)[None] / (len(found) * m.sum()))
+            estimates.append((answers.sum(axis=summed), variance))
+    totals = sum(answers.sum(axis=0) for answers, _ in estimates)[None]
+    q = project_on_simplex(totals / (len(estimates) * m.sum()))
     tau = float((q * (1 - q)).sum())
     total, weights = np.zeros((view.n, sizes[position])), np.zeros((view.n, 1))
-    for answers, variance in found:
+    for answers, variance in estimates:
         weight = 1 / (variance / m**2 + tau * (m - 1) / np.sqrt(m) + SMALLEST_VARIANCE)
         total += records @ ((weight / m)[:, None] * answers)
         weights += (records @ weight)[:, None]
-    return project(total / weights)
+    return project_on_simplex(total / weights)
 
 
-def project(points: Floats) -> Floats:
-    """The nearest point of the simplex to every row (Held, Wolfe and Crowder 1974)."""
+def project_on_simplex(points: Floats) -> Floats:
+    """Find the nearest point of the simplex to every row (Held, Wolfe and Crowder 1974)."""
     falling = -np.sort(-points, axis=1)
     excess = (falling.cumsum(axis=1) - 1) / np.arange(1, points.shape[1] + 1)
     support = (falling > excess).sum(axis=1)

@@ -26,7 +26,14 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from reconbench.attacks.base import AttackError, AttackerView, BestPossible, Reconstruction
+from reconbench.attacks.base import (
+    AttackError,
+    AttackerView,
+    BestPossible,
+    Reconstruction,
+    log_chances,
+    require_playable,
+)
 from reconbench.datasets import Table
 from reconbench.mechanisms import MarginalsRelease
 
@@ -58,33 +65,30 @@ class Informed:
         return None
 
     def reconstruct(self, view: AttackerView, rng: np.random.Generator) -> Reconstruction:
-        if view.others is None or not isinstance(view.release, MarginalsRelease):
-            raise AttackError("informed needs the other records and a release of marginals")
-        posterior = informed_posterior(view, view.release, view.others)
-        domain = view.target_domain
-        every = np.indices(domain.sizes).reshape(len(domain), -1).T
-        flat = posterior.ravel()
-        guess = every[view.metric.decide([flat])]
-        repeated = Table(domain, np.broadcast_to(guess, every.shape))
-        success = min(float(flat @ view.metric.score(Table(domain, every), repeated)), 1.0)
+        release = require_playable(self, view, MarginalsRelease)
+        if view.others is None:
+            raise AttackError("informed plays the informed adversary only")
+        flat = informed_posterior(view, release, view.others).ravel()
+        values = Table.of_all_values(view.target_domain)
+        guess = values.codes[view.metric.decide([flat])]
+        repeated = Table(values.domain, np.broadcast_to(guess, values.codes.shape))
+        success = min(float(flat @ view.metric.score(values, repeated)), 1.0)
         return view.reconstruction(guess, [success], best_possible=BestPossible(success))
 
 
 def informed_posterior(view: AttackerView, release: MarginalsRelease, others: Table) -> Floats:
-    """P(joint values | release, all other records) of the one target, one axis a target."""
+    """Compute P(joint values | release, all other records) of one record, an axis per target."""
     prior = view.prior.conditional(view.known, view.targets)[0]
     evidence = _evidence(view, release, others)
-    with np.errstate(divide="ignore"):
-        log_prior = np.log(prior)
     # Without noise the values with the largest evidence are the only possible ones.
     scale = release.noise_sd**2 if release.noise_sd > 0 else np.finfo(np.float64).tiny ** 0.5
-    logits = log_prior + (evidence - evidence.max()) / scale
+    logits = log_chances(prior) + (evidence - evidence.max()) / scale
     weights = np.exp(logits - logits.max())
     return np.asarray(weights / weights.sum())
 
 
 def _evidence(view: AttackerView, release: MarginalsRelease, others: Table) -> Floats:
-    """Σ_S r_S(u_S) for all joint values u, one axis a target."""
+    """Compute Σ_S r_S(u_S) for all joint values u, one axis per target."""
     domain, sizes = release.domain, release.domain.sizes
     order = domain.positions(view.targets)
     hidden = tuple(sorted(order))
@@ -96,8 +100,8 @@ def _evidence(view: AttackerView, release: MarginalsRelease, others: Table) -> F
         for width in range(1, min(release.k, len(hidden)) + 1)
         for part in combinations(hidden, width)
     }
-    told = release.touching(view.targets)
-    for columns, answer in zip(told.workload, told.answers, strict=True):
+    touching = release.touching(view.targets)
+    for columns, answer in zip(touching.workload, touching.answers, strict=True):
         part = tuple([i for i in columns if i in secret])
         own[part] += answer[tuple([where[i] for i in columns])]
     visible = list(codes)

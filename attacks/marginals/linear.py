@@ -44,7 +44,13 @@ import numpy.typing as npt
 from scipy.optimize import linprog
 from scipy.sparse import coo_array, csr_array, hstack, kron, vstack
 
-from reconbench.attacks.base import AttackError, AttackerView, Reconstruction
+from reconbench.attacks.base import (
+    AttackError,
+    AttackerView,
+    Reconstruction,
+    require_playable,
+    skip_unless_marginals,
+)
 from reconbench.attacks.marginals.release_parts import ReleaseParts
 from reconbench.datasets import Table
 from reconbench.mechanisms import MarginalsRelease
@@ -85,11 +91,10 @@ class Linear:
         self.seconds = seconds
 
     def skip(self, view: AttackerView) -> str | None:
-        if view.others is not None:
-            return "linear plays the realistic adversary only"
-        if not isinstance(view.release, MarginalsRelease):
-            return "linear attacks marginals only"
-        if not _jointly(view) and view.release.k - 1 > len(view.known.domain):
+        reason = skip_unless_marginals(self.name, view)
+        if reason is not None or not isinstance(view.release, MarginalsRelease):
+            return reason
+        if not _is_solved_jointly(view) and view.release.k - 1 > len(view.known.domain):
             return (
                 f"linear solves each column alone when n × joint values exceeds {JOINT_LIMIT:,}, "
                 f"and no {view.release.k}-way marginal holds just one hidden column"
@@ -97,15 +102,14 @@ class Linear:
         return None
 
     def reconstruct(self, view: AttackerView, rng: np.random.Generator) -> Reconstruction:
-        if not isinstance(view.release, MarginalsRelease):
-            raise AttackError("linear attacks marginals only")
-        blocks = [view.targets] if _jointly(view) else [(name,) for name in view.targets]
+        release = require_playable(self, view, MarginalsRelease)
+        jointly = _is_solved_jointly(view)
+        blocks = [view.targets] if jointly else [(name,) for name in view.targets]
         guesses, scores, error = [], np.ones(view.n), 0.0
         for block in blocks:
-            problem = least_deviations(view, view.release, block)
-            relaxed = problem.solve(
-                self._cost(view, view.release, block, problem), view.release.noise_sd, self.seconds
-            )
+            problem = least_deviations(view, release, block)
+            cost = self._prior_cost(view, release, block, problem)
+            relaxed = problem.solve(cost, release.noise_sd, self.seconds)
             error += problem.error(relaxed)
             weights = (relaxed / problem.copies[:, None])[problem.classes]
             sizes = view.prior.domain.project(block).sizes
@@ -114,7 +118,7 @@ class Linear:
             scores *= weights.max(axis=1)
         return view.reconstruction(np.hstack(guesses), scores, {"absolute_error": error})
 
-    def _cost(
+    def _prior_cost(
         self,
         view: AttackerView,
         release: MarginalsRelease,
@@ -129,7 +133,7 @@ class Linear:
         return surprise * max(scale, TIE / max(float(surprise.max()), TIE))
 
 
-def _jointly(view: AttackerView) -> bool:
+def _is_solved_jointly(view: AttackerView) -> bool:
     return len(view.targets) == 1 or view.n * prod(view.target_domain.sizes) <= JOINT_LIMIT
 
 

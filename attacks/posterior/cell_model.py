@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from reconbench.attacks.base import AttackerView
+from reconbench.attacks.base import AttackerView, log_chances
 from reconbench.attacks.marginals.release_parts import shared_parts
-from reconbench.attacks.posterior.chains import logs, partners_by, partners_in_order
+from reconbench.attacks.posterior.chains import partners_by, partners_in_order
 from reconbench.attacks.posterior.gibbs import block_sweep, cell_sweep, cell_trades
 from reconbench.attacks.posterior.posteriors import (
     ColumnPosteriors,
@@ -69,7 +69,7 @@ class CellModel:
         self._several = len(self._hidden) > 1
         self._group = groups_of(view.known)
         self._alone = [
-            logs(view.prior.conditional(view.known, [target])) for target in view.targets
+            log_chances(view.prior.conditional(view.known, [target])) for target in view.targets
         ]
 
     @property
@@ -245,7 +245,7 @@ class CellModel:
         """log P(one hidden column | the rest of the record) + const: (replicas, n, V)."""
         if not self._several:
             return np.broadcast_to(self._alone[0], (len(self._codes), *self._alone[0].shape))
-        return logs(self._conditional(self._played[self._hidden[place]]))
+        return log_chances(self._conditional(self._played[self._hidden[place]]))
 
     def _conditional(self, target: str) -> Floats:
         """P(one column | all others): (replicas, n, V)."""

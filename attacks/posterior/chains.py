@@ -1,4 +1,4 @@
-"""What chains need besides sweeps: noise levels, trading partners, and whether they agree."""
+"""Noise levels, trading partners and convergence checks of Markov chains."""
 
 from __future__ import annotations
 
@@ -70,11 +70,6 @@ def partners_in_order(known: Table) -> Codes:
         found[order, 2 * half] = np.roll(order, step)
         found[order, 2 * half + 1] = np.roll(order, -step)
     return found
-
-
-def logs(chances: Floats) -> Floats:
-    with np.errstate(divide="ignore"):
-        return np.log(chances)
 
 
 def split_rhat(trace: Floats) -> float:

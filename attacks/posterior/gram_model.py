@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from reconbench.attacks.base import AttackerView
+from reconbench.attacks.base import AttackerView, log_chances
 from reconbench.attacks.marginals.release_parts import ReleaseParts, shared_parts
-from reconbench.attacks.posterior.chains import logs, partners_by
+from reconbench.attacks.posterior.chains import partners_by
 from reconbench.attacks.posterior.gibbs import gram_round
 from reconbench.attacks.posterior.posteriors import ColumnPosteriors, Posteriors
 from reconbench.mechanisms import MarginalsRelease
@@ -29,7 +29,7 @@ class GramModel:
         gathered = parts.gathered(tuple(parts.order))[0]
         self._prior = view.prior.conditional(view.known, view.targets)
         self._gathered = np.broadcast_to(gathered, self._prior.shape).copy()
-        self._log_prior = logs(self._prior)
+        self._log_prior = log_chances(self._prior)
         self._partners = partners_by(self._gram)
         self._constant = float(parts.sums_of_squares()[0])
 

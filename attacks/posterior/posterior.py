@@ -22,7 +22,13 @@ from typing import ClassVar, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from reconbench.attacks.base import AttackError, AttackerView, Reconstruction
+from reconbench.attacks.base import (
+    AttackError,
+    AttackerView,
+    Reconstruction,
+    require_playable,
+    skip_unless_marginals,
+)
 from reconbench.attacks.posterior.cell_model import GRAM_LIMIT, CellModel
 from reconbench.attacks.posterior.chains import coldest, effective_size, noise_levels, split_rhat
 from reconbench.attacks.posterior.gibbs import exchange
@@ -50,30 +56,24 @@ class Posterior:
     def __init__(
         self, chains: int = 4, sweeps: int = 200, burn_in: int = 60, rounds: int = 4
     ) -> None:
-        if chains < 2:
-            raise AttackError(f"posterior: chains must be at least 2 to compare, got {chains}")
-        if sweeps < 4:
-            raise AttackError(f"posterior: sweeps must be at least 4, got {sweeps}")
-        if burn_in < 1:
-            raise AttackError(f"posterior: burn_in must be at least 1, got {burn_in}")
-        if rounds < 1:
-            raise AttackError(f"posterior: rounds must be at least 1, got {rounds}")
+        for option, value, least in (
+            ("chains", chains, 2),
+            ("sweeps", sweeps, 4),
+            ("burn_in", burn_in, 1),
+            ("rounds", rounds, 1),
+        ):
+            if value < least:
+                raise AttackError(f"posterior: {option} must be at least {least}, got {value}")
         self.chains = chains
         self.sweeps = sweeps
         self.burn_in = burn_in
         self.rounds = rounds
 
     def skip(self, view: AttackerView) -> str | None:
-        if view.others is not None:
-            return "posterior plays the realistic adversary only"
-        if not isinstance(view.release, MarginalsRelease):
-            return "posterior attacks marginals only"
-        return None
+        return skip_unless_marginals(self.name, view)
 
     def reconstruct(self, view: AttackerView, rng: np.random.Generator) -> Reconstruction:
-        if not isinstance(view.release, MarginalsRelease):
-            raise AttackError("posterior attacks marginals only")
-        release = view.release.touching(view.targets)
+        release = require_playable(self, view, MarginalsRelease).touching(view.targets)
         gram = len(view.targets) == 1 and view.n <= GRAM_LIMIT
         model: Model = GramModel(view, release) if gram else CellModel(view, release)
         true = coldest(release.noise_sd, len(release.domain), release.k)

@@ -16,10 +16,15 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from reconbench.attacks.base import AttackError, AttackerView, Reconstruction
+from reconbench.attacks.base import (
+    AttackError,
+    AttackerView,
+    Reconstruction,
+    skip_unless_marginals,
+)
 from reconbench.attacks.rap.descent import Objective, batches
-from reconbench.attacks.rap.rap import cannot_attack, check_options, check_views, problem_of
-from reconbench.attacks.rap.variants import weighed
+from reconbench.attacks.rap.problem import build_problem
+from reconbench.attacks.rap.rap import check_descent_options, check_views, weigh_by_noise
 from reconbench.datasets import Table
 
 Codes = npt.NDArray[np.int64]
@@ -47,7 +52,7 @@ class ConfidenceRanked:
         spread: float = 1.0,
         weigh: bool = True,
     ) -> None:
-        check_options(self.name, steps, learning_rate, 1)
+        check_descent_options(self.name, steps, learning_rate)
         if models < 2:
             raise AttackError(f"{self.name}: models must be at least 2, got {models}")
         if not 0 <= spread < float("inf"):
@@ -59,18 +64,18 @@ class ConfidenceRanked:
         self.weigh = weigh
 
     def skip(self, view: AttackerView) -> str | None:
-        return cannot_attack(self.name, view)
+        return skip_unless_marginals(self.name, view)
 
     def reconstruct(self, view: AttackerView, rng: np.random.Generator) -> Reconstruction:
-        (noise_sd,) = check_views(self.name, [view], [rng])
-        objective = weighed(noise_sd, entropy=True) if self.weigh else Objective()
-        problem = problem_of(view, rng, self.models, start_spread=self.spread)
+        noise_sd = check_views(self.name, [view], [rng])
+        objective = weigh_by_noise(noise_sd, entropy=True) if self.weigh else Objective()
+        problem = build_problem(view, rng, self.models, start_spread=self.spread)
         ((_, paths),) = batches([problem], objective, self.learning_rate)
         for _ in range(self.steps):
             paths.step()
-        candidates = rounded([column[0, 0] for column in paths.relaxed()], rng)
-        guess = agreed(view, candidates)
-        share = agreement(view, candidates, guess)
+        candidates = draw_candidates([column[0, 0] for column in paths.relaxed()], rng)
+        guess = guess_by_votes(view, candidates)
+        share = measure_agreement(view, candidates, guess)
         info = {
             "models": float(self.models),
             "mean_agreement": float(share.mean()),
@@ -80,8 +85,8 @@ class ConfidenceRanked:
         return view.reconstruction(guess, share, info)
 
 
-def rounded(columns: Sequence[Floats], rng: np.random.Generator) -> Codes:
-    """Candidate tables, (models, n, d′), each cell drawn from its relaxed distribution."""
+def draw_candidates(columns: Sequence[Floats], rng: np.random.Generator) -> Codes:
+    """Draw candidate tables, (models, n, d′), each cell from its relaxed distribution."""
     drawn = []
     for column in columns:
         total = column.cumsum(axis=-1)
@@ -90,8 +95,8 @@ def rounded(columns: Sequence[Floats], rng: np.random.Generator) -> Codes:
     return np.stack(drawn, axis=-1)
 
 
-def agreed(view: AttackerView, candidates: Codes) -> Codes:
-    """The guess that the models' votes make, (n, d′)."""
+def guess_by_votes(view: AttackerView, candidates: Codes) -> Codes:
+    """Guess what most models vote for, (n, d′)."""
     if len(view.targets) == 1:
         (size,) = view.target_domain.sizes
         votes: Floats = (candidates == np.arange(size)).mean(axis=0)
@@ -103,9 +108,9 @@ def agreed(view: AttackerView, candidates: Codes) -> Codes:
     return guess
 
 
-def agreement(view: AttackerView, candidates: Codes, guess: Codes) -> Floats:
-    """The share of models in whose candidate table the guess would count as a success."""
+def measure_agreement(view: AttackerView, candidates: Codes, guess: Codes) -> Floats:
+    """Compute the share of models in whose candidate table the guess counts as a success."""
     table = Table(view.target_domain, guess)
-    hits = [view.metric.score(Table(view.target_domain, each), table) for each in candidates]
+    hits = [view.metric.score(Table(view.target_domain, codes), table) for codes in candidates]
     share: Floats = np.mean(hits, axis=0, dtype=np.float64)
     return share

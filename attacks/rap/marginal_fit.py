@@ -6,13 +6,13 @@ values u, the mass Σ_i 1[x_iK = κ] Π_{c∈U} P[c][i, u_c], and the loss is th
 released answers, summed over all cells. Worlds (several releases over the same known columns) are
 a leading batch axis throughout. d is the number of columns, d′ of them hidden, V_c a column's size.
 
-The first two forms never visit a cell. Two records agree on some number of known columns, and so
+`KernelFit` never visits a cell. Two records agree on some number of known columns, and so
 share C(agreements, k − |U|) known parts of every hidden part U. Hence the squared mass is
     Σ_ij Σ_h C(agreements_ij, k − h) e_h(⟨P[1]_i, P[1]_j⟩, ..., ⟨P[d′]_i, P[d′]_j⟩),
 with e_h the elementary symmetric polynomial, and the rest is linear in statistics gathered once.
 
-- `GramFit`, one hidden column: one n × n matrix, O(n² V) a step.
-- `KernelFit`, several: O(n² Σ_c V_c + n Σ_U Π_{c∈U} V_c) a step, memory n² d′.
+- `KernelFit`: O(n² Σ_c V_c + n Σ_U Π_{c∈U} V_c) a step, memory n² d′. For one hidden column it is
+  one n × n matrix, which `descent.GramPaths` takes for many tables at once.
 - `CellFit`, tables too long for n²: keeps the cells and a sparse incidence of records and known
   cells; O(n Σ_U C(d − d′, k − |U|) Π_{c∈U} V_c) a step, memory that of the released cells plus
   n C(d − d′, k − 1).
@@ -39,8 +39,6 @@ from reconbench.mechanisms import MarginalsRelease
 Codes = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
-DTYPE = torch.float64
-GRAM_LIMIT = 1_000
 KERNEL_LIMIT = 1 << 25
 
 
@@ -57,51 +55,14 @@ class MarginalFit(Protocol):
 def marginal_fit(
     releases: Sequence[MarginalsRelease], known: Table, targets: Sequence[str]
 ) -> MarginalFit:
-    """The cheapest form for the size of the game."""
-    n = len(known)
-    if len(targets) == 1:
-        return (GramFit if n <= GRAM_LIMIT else CellFit).of(releases, known, targets)
-    small = len(releases) * len(targets) * n * n <= KERNEL_LIMIT
-    return (KernelFit if small else CellFit).of(releases, known, targets)
-
-
-@dataclass(frozen=True)
-class GramFit:
-    """One hidden column: loss = Σ_v P_vᵀ G P_v − 2 ⟨P, B⟩ + Σ answers².
-
-    G_ij = C(agreements_ij, k − 1) and B_iv = Σ_K answer_K[x_iK, v].
-    """
-
-    gram: torch.Tensor
-    gathered: torch.Tensor
-    constant: torch.Tensor
-
-    @classmethod
-    def of(
-        cls, releases: Sequence[MarginalsRelease], known: Table, targets: Sequence[str]
-    ) -> GramFit:
-        parts = ReleaseParts(releases, known, targets)
-        (hidden,) = parts.order
-        return cls(
-            torch.from_numpy(shared_parts(known, parts.k - 1)),
-            torch.from_numpy(parts.gathered((hidden,))),
-            torch.from_numpy(parts.sums_of_squares()),
-        )
-
-    def loss_and_gradient(
-        self, columns: Sequence[torch.Tensor]
-    ) -> tuple[torch.Tensor, list[torch.Tensor]]:
-        (relaxed,) = columns
-        worlds, n, size = relaxed.shape
-        flat = relaxed.permute(1, 0, 2).reshape(n, worlds * size)
-        pulled = (self.gram @ flat).reshape(n, worlds, size).permute(1, 0, 2)
-        loss = (relaxed * (pulled - 2 * self.gathered)).sum(dim=(1, 2)) + self.constant
-        return loss, [2 * (pulled - self.gathered)]
+    """Build the cheapest form for the size of the game; short tables of one column need none."""
+    small = len(releases) * len(targets) * len(known) ** 2 <= KERNEL_LIMIT
+    return (KernelFit if small and len(targets) > 1 else CellFit).of(releases, known, targets)
 
 
 @dataclass(frozen=True)
 class KernelFit:
-    """Several hidden columns, through kernels between records."""
+    """Any number of hidden columns, through kernels between records."""
 
     shared: tuple[torch.Tensor, ...]
     statistics: tuple[tuple[tuple[int, ...], torch.Tensor], ...]

@@ -27,7 +27,7 @@ import numpy.typing as npt
 
 from reconbench.attacks import AttackerView, Reconstruction
 from reconbench.attacks.metrics import ExactMatch, WithinL1
-from reconbench.attacks.rad_optimal import joint_prior, rad_of_reports
+from reconbench.attacks.rad_optimal import bound_rad, joint_prior
 from reconbench.benchmarks.game.round import Round
 from reconbench.benchmarks.game.setting import Adversary, Seeds
 from reconbench.bounds.guarantees.relation import why_not_replace_one
@@ -133,7 +133,7 @@ def ceiling(round_: Round) -> Ceiling | None:
     replace-one neighbours.
     """
     view = replace(round_.view, prior=round_.prior)
-    exact = rad_of_reports(view).get("rad_bound")
+    exact = bound_rad(view).get("rad_bound")
     if exact is None:
         exact = _of_sum(view)
     if exact is not None:

@@ -12,7 +12,7 @@ from reconbench.attacks import AttackerView
 from reconbench.attacks.posterior.gibbs import gram_sweep
 from reconbench.attacks.posterior.gram_model import GramModel
 from reconbench.attacks.posterior.posterior import Posterior
-from reconbench.attacks.rap.variants import RapConverged
+from reconbench.attacks.rap.rap import RapConverged
 from reconbench.benchmarks.game.play import Game, Round
 from reconbench.mechanisms import MarginalsRelease
 

@@ -37,6 +37,7 @@ _NESTED = (
     "mechanism_options",
     "facts",
     "calibration",
+    "bounds",
 )
 _SPREAD = "ceilings"
 

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
-from statistics import fmean
+from statistics import fmean, stdev
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from reconbench.reports.text.number_format import budget, listed, name, number, p_value, signed
+from reconbench.reports.text.number_format import (
+    budget,
+    listed,
+    name,
+    number,
+    p_value,
+    percent,
+    signed,
+)
 from reconbench.reports.text.templates import printable
 
 
@@ -30,7 +38,7 @@ def _environment() -> Environment:
     )
     filters = (budget, count, listed, name, number, p_is, p_value, percent, signed, with_error)
     environment.filters |= {each.__name__: each for each in filters}
-    environment.filters |= {"fmt": format, "mean": fmean}
+    environment.filters |= {"fmt": format, "mean": fmean, "stdev": stdev}
     return environment
 
 
@@ -47,10 +55,6 @@ def count(part: int, total: int, noun: str) -> str:
 
 def with_error(value: float, error: float | None, digits: int = 1) -> str:
     return number(value, digits) if error is None else f"{number(value, digits)} ± {error:.2f}"
-
-
-def percent(part: float, whole: float) -> str:
-    return f"{number(100 * part / whole, 0)} %" if whole else "–"
 
 
 def p_is(p: float) -> str:

@@ -10,11 +10,11 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import unescape
+from textwrap import fill
 
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
-from reconbench.reports.text.number_format import prose
 from reconbench.reports.text.templates import markdown_template, template
 
 # Headings, lists, tables and emphasis are all that a report uses: no links, no HTML.
@@ -101,4 +101,7 @@ def _wrap(line: str, width: int) -> str:
     if line[0] in "|#":
         return line
     marker = _ITEM.match(line)
-    return prose(line, " " * len(marker[0]) if marker else "", width)
+    indent = " " * len(marker[0]) if marker else ""
+    return fill(
+        line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )

@@ -1,11 +1,10 @@
-"""Format numbers, names and lists for reports, and tables and paragraphs for Markdown."""
+"""Format numbers, names and lists for reports."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from html import escape
 from math import isinf
-from textwrap import fill
 
 
 def name(text: str) -> str:
@@ -16,22 +15,9 @@ def name(text: str) -> str:
     return safe
 
 
-def prose(text: str, indent: str = "", width: int = 100) -> str:
-    """A paragraph in lines of at most ``width`` characters."""
-    return fill(
-        text, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
-    )
-
-
 def brief(text: str, longest: int = 60) -> str:
     """A text, cut where it is longer than ``longest`` characters."""
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
-
-
-def table(header: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) -> list[str]:
-    """Lines of a Markdown table whose first ``left`` columns are text, the others numbers."""
-    rule = ["---"] * left + ["---:"] * (len(header) - left)
-    return [f"| {' | '.join(row)} |" for row in (header, rule, *rows)]
 
 
 def listed(items: Sequence[str]) -> str:
@@ -52,6 +38,10 @@ def number(value: float | None, digits: int = 1) -> str:
 def signed(value: float, digits: int = 1) -> str:
     text = number(value, digits)
     return text if float(f"{value:.{digits}f}") <= 0 else f"+{text}"
+
+
+def percent(part: float, whole: float) -> str:
+    return f"{number(100 * part / whole, 0)} %" if whole else "–"
 
 
 def p_value(p: float) -> str:

@@ -87,7 +87,8 @@ def _escape_markdown(value: object) -> object:
 
 def _header(names: Sequence[str], left: int = 1) -> Markup:
     """The header of a Markdown table whose first ``left`` columns are words."""
-    return Markup("\n").join([_row(names), *map(Markup, number_format.table(names, [], left)[1:])])
+    rule = ["---"] * left + ["---:"] * (len(names) - left)
+    return Markup("{}\n| {} |").format(_row(names), " | ".join(rule))
 
 
 def _row(cells: Iterable[object], bold: bool = False) -> Markup:

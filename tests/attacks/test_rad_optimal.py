@@ -11,16 +11,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import ArrayLike, NDArray
 
 from reconbench.attacks import AttackError, AttackerView, ExactMatch, Metric, WithinL1
 from reconbench.attacks.imputation import Imputation
 from reconbench.attacks.rad_optimal import (
     Optimal,
     argmax_at_random,
-    evidence_of,
-    likeliest_supported,
-    simulate_finite,
-    simulate_local,
+    compute_evidence,
 )
 from reconbench.bounds import ApproxDP, PureDP
 from reconbench.bounds.rad import (
@@ -29,6 +27,7 @@ from reconbench.bounds.rad import (
     FiniteChannel,
     LaplaceNoise,
     SubsetSelection,
+    SupportChannel,
     rad_location,
 )
 from reconbench.datasets import BayNet, Domain, Table
@@ -39,7 +38,9 @@ from reconbench.mechanisms.local.reports import (
     LocalReports,
     OneValue,
     OUEReports,
+    Reports,
     SSReports,
+    sample_reports,
 )
 from reconbench.mechanisms.sums import LaplaceSum, TruncatedLaplaceSum
 
@@ -47,6 +48,82 @@ CHANNELS = (GRR, OUE, SubsetSelection)
 MECHANISMS = (GRRReports, OUEReports, SSReports)
 # Standard errors that a seeded check allows: a false alarm in 1.6 million.
 SURE = 5.0
+
+
+@dataclass(frozen=True)
+class Trials:
+    """Successes of one attack in as many trials of both worlds."""
+
+    trials: int
+    took_part: int
+    replaced: int
+
+    @property
+    def rad(self) -> float:
+        return (self.took_part - self.replaced) / self.trials
+
+
+def simulate_finite(
+    channel: FiniteChannel, guesses: ArrayLike, trials: int, rng: np.random.Generator
+) -> Trials:
+    """The attack that answers guesses[θ, a(z)] on drawn targets, and on the same ones replaced."""
+    answers = np.asarray(guesses)
+    target, other = _draws(channel.prior, (2, trials), rng)
+    counts = []
+    for source in (target, other):
+        output = sample_outputs(channel.table, source, rng)
+        guess = answers[output, channel.labels[target]]
+        hit = guess == target if channel.success is None else channel.success[guess, target]
+        counts.append(int(np.sum(hit)))
+    return Trials(trials, *counts)
+
+
+def simulate_local(
+    channel: SupportChannel,
+    prior: ArrayLike,
+    trials: int,
+    rng: np.random.Generator,
+) -> Trials:
+    """Algorithm 1 (η = 0, aux = ∅) against local reports of one of m values, in blocks.
+
+    The best guess is the likeliest supported value; ties, and an empty report, are broken at
+    random.
+    """
+    values = np.asarray(prior, dtype=np.float64)
+    counts = np.zeros(2, dtype=np.int64)
+    step = max(1, (1 << 22) // channel.size)
+    for start in range(0, trials, step):
+        target, other = _draws(values, (2, min(step, trials - start)), rng)
+        for world, source in enumerate((target, other)):
+            guess = likeliest_supported(sample_reports(channel, source, rng), values, rng)
+            counts[world] += int((guess == target).sum())
+    return Trials(trials, int(counts[0]), int(counts[1]))
+
+
+def likeliest_supported(
+    reports: Reports, prior: NDArray[np.float64], rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Algorithm 1 for every report on a target of which nothing is known: argmax of π over S.
+
+    Equally likely values are ranked at random, once for all reports; an empty report says nothing
+    of any value, and any of them is guessed.
+    """
+    order = np.lexsort((rng.random(prior.size), -prior))
+    rank = np.empty(prior.size, dtype=np.int64)
+    rank[order] = np.arange(prior.size)
+    first = reports.first(rank)
+    empty = first == prior.size
+    first[empty] = rng.integers(0, prior.size, int(empty.sum()))
+    return order[first].astype(np.int64)
+
+
+def _draws(
+    prior: NDArray[np.float64], shape: tuple[int, int], rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Values drawn from a prior."""
+    below = prior.cumsum()
+    places = np.searchsorted(below[:-1], rng.random(shape) * below[-1], side="right")
+    return np.asarray(places, dtype=np.int64)
 
 
 def random_game(seed: int) -> FiniteChannel:
@@ -242,7 +319,7 @@ def test_scores_are_the_chance_of_success(toy_net: BayNet, kind: type[LocalRepor
     assert abs(hits.sum() - found.scores.sum()) <= SURE * spread
     assert found.best_possible.expected >= found.scores.sum() - 1e-9
     # The Bayes-optimal guess, by the posterior written out.
-    evidence = evidence_of(view)
+    evidence = compute_evidence(view)
     posterior = (
         view.prior.conditional(view.known, view.targets).reshape(n, -1) * evidence.likelihood
     )
@@ -293,8 +370,8 @@ def test_without_noise(toy_net: BayNet, kind: type[LocalReports], record: bool) 
 def test_order_of_the_targets_does_not_matter(toy_net: BayNet) -> None:
     mechanism = SSReports.for_budget(toy_net.domain, ("d", "c"), 1.0, 0.0)
     view, _, _ = play(toy_net, mechanism, ("d", "c"), 50, 14, ExactMatch())
-    there = evidence_of(view).likelihood.reshape(50, 2, 4)
-    back = evidence_of(replace(view, targets=("c", "d"))).likelihood.reshape(50, 4, 2)
+    there = compute_evidence(view).likelihood.reshape(50, 2, 4)
+    back = compute_evidence(replace(view, targets=("c", "d"))).likelihood.reshape(50, 4, 2)
     np.testing.assert_array_equal(there, back.transpose(0, 2, 1))
 
 

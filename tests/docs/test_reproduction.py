@@ -59,15 +59,16 @@ def test_kulynych_census() -> None:
 
 
 def test_kulynych_gaussian_noise_saved() -> None:
-    assert reproduction._saved_gaussian(0.15) == pytest.approx(0.34, abs=0.005)
+    assert reproduction.saved_gaussian(0.15) == pytest.approx(0.34, abs=0.005)
 
 
 def test_kulynych_census_levels() -> None:
     """In the limit ρ → 0: 1 − √(ρ/π)/(√(2/e) √ρ), TV of √(2ρ)-GDP against the zCDP bound."""
-    row = reproduction._census_levels()
     limit = 1 - (1 / math.pi) ** 0.5 / (2 / math.e) ** 0.5
-    assert f"{100 * limit:.1f} %" == "34.2 %" and "34.2 % (block)" in row.ours
-    assert "28.7 % (state)" in row.ours
+    (least, saved), (most, saved_most) = reproduction.census_levels()
+    assert (least, most) == ("state", "block")
+    assert saved == pytest.approx(0.287, abs=5e-4)
+    assert f"{saved_most:.3f}" == f"{limit:.3f}" == "0.342"
 
 
 @pytest.mark.slow

@@ -12,10 +12,10 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from generate.rendering import count, p_is, percent
+from generate.rendering import count, p_is
 from generate.results_data import COLUMNS, ResultsError, read_csv, to_csv
 from generate.results_page import FIGURE, Results, figure, main, page
-from reconbench.reports.text.number_format import listed, name, number, p_value, signed
+from reconbench.reports.text.number_format import listed, name, number, p_value, percent, signed
 
 Line = dict[str, Any]
 Make = Callable[..., Line]

@@ -9,7 +9,12 @@ import numpy.typing as npt
 import pytest
 
 from reconbench.attacks import AttackerView, WithinL1
-from reconbench.attacks.marginals.averaging import SMALLEST_VARIANCE, Averaging, project, shares
+from reconbench.attacks.marginals.averaging import (
+    SMALLEST_VARIANCE,
+    Averaging,
+    estimate_shares,
+    project_on_simplex,
+)
 from reconbench.datasets import Table
 from reconbench.mechanisms import MarginalsRelease
 
@@ -46,7 +51,7 @@ def loop_shares(view: AttackerView, column: str) -> Floats:
     for known, counts, _ in used:
         for cell in {cell_of(i, known) for i in range(view.n)}:
             frequency += counts[cell] / (len(used) * view.n)
-    q = project(frequency[None])[0]
+    q = project_on_simplex(frequency[None])[0]
     tau = sum(p * (1 - p) for p in q)
     estimate = np.zeros((view.n, domain[column].size))
     for i in range(view.n):
@@ -59,14 +64,16 @@ def loop_shares(view: AttackerView, column: str) -> Floats:
             estimate[i] += weight * counts[cell] / m
             total += weight
         estimate[i] /= total
-    return project(estimate)
+    return project_on_simplex(estimate)
 
 
 @pytest.mark.parametrize("k", [1, 2, 3])
 @pytest.mark.parametrize("epsilon", [1.0, 20.0, inf])
 def test_one_column_against_the_loop(make_view: MakeView, k: int, epsilon: float) -> None:
     view, _ = make_view(("c",), epsilon=epsilon, n=15, k=k)
-    assert np.allclose(shares(view, release_of(view), "c"), loop_shares(view, "c"), atol=1e-9)
+    assert np.allclose(
+        estimate_shares(view, release_of(view), "c"), loop_shares(view, "c"), atol=1e-9
+    )
 
 
 @pytest.mark.parametrize("targets", [("c", "b"), ("e", "a", "b"), ("a", "b", "c", "e")])
@@ -96,7 +103,7 @@ def test_records_alone_in_a_cell_are_read_off_exact_marginals(make_view: MakeVie
 def test_projection_is_the_nearest_point_of_the_simplex() -> None:
     rng = np.random.default_rng(0)
     points = rng.normal(0, 2, size=(50, 4))
-    nearest = project(points)
+    nearest = project_on_simplex(points)
     assert np.allclose(nearest.sum(axis=1), 1) and (nearest >= 0).all()
     others = rng.dirichlet(np.ones(4), size=2_000)
     for point, mine in zip(points, nearest, strict=True):
@@ -108,6 +115,6 @@ def test_l1_metric_and_skips(make_view: MakeView) -> None:
     view, _ = make_view(("c",), epsilon=5.0, metric=WithinL1(1))
     found = Averaging().reconstruct(view, np.random.default_rng(0))
     assert np.array_equal(
-        found.guess.codes, view.metric.decide([shares(view, release_of(view), "c")])
+        found.guess.codes, view.metric.decide([estimate_shares(view, release_of(view), "c")])
     )
     assert Averaging().skip(view) is None

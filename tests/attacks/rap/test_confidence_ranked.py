@@ -7,7 +7,12 @@ import numpy as np
 import pytest
 
 from reconbench.attacks import AttackError, AttackerView, WithinL1
-from reconbench.attacks.rap.confidence_ranked import ConfidenceRanked, agreed, agreement, rounded
+from reconbench.attacks.rap.confidence_ranked import (
+    ConfidenceRanked,
+    draw_candidates,
+    guess_by_votes,
+    measure_agreement,
+)
 from reconbench.datasets import Table
 
 MakeView = Callable[..., tuple[AttackerView, Table]]
@@ -74,7 +79,7 @@ def test_exact_marginals_are_reconstructed(make_view: MakeView) -> None:
 def test_rounding_draws_from_the_weights() -> None:
     """20,000 draws with chances 0.1, 0.2, 0.7: 6 standard deviations are below 0.02."""
     column = np.broadcast_to(np.array([0.1, 0.2, 0.7]), (20_000, 1, 3))
-    drawn = rounded([column, column], np.random.default_rng(0))
+    drawn = draw_candidates([column, column], np.random.default_rng(0))
     assert drawn.shape == (20_000, 1, 2)
     for c in range(2):
         shares = np.bincount(drawn[:, 0, c], minlength=3) / 20_000
@@ -87,17 +92,17 @@ def test_votes(make_view: MakeView) -> None:
     candidates = np.array(
         [[[1, 3], [0, 0]], [[1, 3], [0, 1]], [[0, 1], [0, 1]], [[2, 1], [2, 1]], [[1, 1], [0, 1]]]
     )
-    guess = agreed(view, candidates)
+    guess = guess_by_votes(view, candidates)
     assert guess.tolist() == [[1, 3], [0, 1]]
-    assert agreement(view, candidates, guess).tolist() == [0.4, 0.6]
+    assert measure_agreement(view, candidates, guess).tolist() == [0.4, 0.6]
 
 
 def test_the_metric_decides_on_the_votes(make_view: MakeView) -> None:
     view, _ = make_view(("c",), n=1, metric=WithinL1(1))
     candidates = np.array([[[0]], [[0]], [[0]], [[2]], [[2]], [[3]], [[3]]])
-    guess = agreed(view, candidates)
+    guess = guess_by_votes(view, candidates)
     assert guess.tolist() == [[1]]
-    assert agreement(view, candidates, guess).tolist() == [pytest.approx(5 / 7)]
+    assert measure_agreement(view, candidates, guess).tolist() == [pytest.approx(5 / 7)]
 
 
 @pytest.mark.parametrize(

@@ -202,7 +202,7 @@ def test_accuracy_is_that_of_the_noise(found: Assessment, question: Question) ->
 
 def test_suppression() -> None:
     def hidden(*counts: int) -> list[bool]:
-        return find_suppressed(np.array(counts), 10).tolist()
+        return [bool(each) for each in find_suppressed(np.array(counts), 10)]
 
     assert hidden(50, 20, 10) == [False, False, False]
     assert hidden(50, 20, 3) == [False, True, True]  # 3 would follow from the total
@@ -411,4 +411,4 @@ def test_bad_tables_and_settings(question: Question) -> None:
         ({"attacks": ("prior", "posterior", "magic")}, "unknown attack 'magic'"),
     ):
         with pytest.raises(AssessError, match=message):
-            replace(question, **change)  # type: ignore[arg-type]
+            replace(question, **change)

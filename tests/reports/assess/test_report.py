@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from html.parser import HTMLParser
 from math import inf
+from typing import Any
 
 import pytest
 
@@ -103,13 +104,15 @@ def report() -> AssessmentReport:
     return make_report()
 
 
-def change(report: AssessmentReport, **changes: object) -> AssessmentReport:
+def change(report: AssessmentReport, **changes: Any) -> AssessmentReport:
     """The report with other fields of its assessment."""
-    return replace(report, assessment=replace(report.assessment, **changes))  # type: ignore[arg-type]
+    return replace(report, assessment=replace(report.assessment, **changes))
 
 
-def with_measured(report: AssessmentReport, *answer: float | None) -> AssessmentReport:
-    real = MeasuredEpsilon("real", *answer)  # type: ignore[call-arg]
+def with_measured(
+    report: AssessmentReport, keeps: float | None, passes: float | None, about: float | None
+) -> AssessmentReport:
+    real = MeasuredEpsilon("real", keeps, passes, about)
     return change(report, measured=(real, report.assessment.measured[1]))
 
 

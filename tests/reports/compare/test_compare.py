@@ -117,12 +117,14 @@ def test_overall_blocks_are_repetitions() -> None:
 
 
 def test_rows_of_one_side_failures_and_other_tables() -> None:
-    failed = {"status": Status.FAILED, "error": "too slow", "successes": None}
-    before = [*rows([50, 50, 50]), replace(ROW, rep=9), replace(ROW, rep=4, **failed)]
+    def fail(row: Result) -> Result:
+        return replace(row, status=Status.FAILED, error="too slow", successes=None)
+
+    before = [*rows([50, 50, 50]), replace(ROW, rep=9), fail(replace(ROW, rep=4))]
     after = [
         *rows([50, 50])[:1],
         replace(ROW, rep=1, table_hash="other"),
-        replace(rows([50, 50, 50])[2], **failed),
+        fail(rows([50, 50, 50])[2]),
         replace(ROW, rep=4),
         replace(ROW, attack="new"),
     ]
@@ -155,12 +157,13 @@ def test_false_alarms_are_as_rare_as_stated() -> None:
     rng = np.random.default_rng(7)
     alarms = 0
     for _ in range(400):
-        both = [
+        before, after = (
             [r for e in range(6) for r in rows(rng.integers(40, 60, 8).tolist(), epsilon=e + 1.0)]
             for _ in range(2)
-        ]
+        )
         alarms += any(
-            each.verdict in (Verdict.BETTER, Verdict.WORSE) for each in compare(*both).cells
+            change.verdict in (Verdict.BETTER, Verdict.WORSE)
+            for change in compare(before, after).cells
         )
     assert alarms <= 36
 

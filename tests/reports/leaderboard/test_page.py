@@ -328,11 +328,11 @@ def test_computed_rows_are_drawn_apart(summary: Summary) -> None:
 
 
 def test_the_shipped_drawings_and_script_are_what_their_makers_make() -> None:
-    from reconbench.reports.figures import drawing
+    from generate import leaderboard_charts
 
-    remade = "make them anew: python -m reconbench.reports.figures.drawing"
-    assert DRAWINGS.read_text(encoding="utf-8") == drawing.drawings_json(), remade
-    assert gzip.decompress(SCRIPT.read_bytes()).decode() == drawing.script(), remade
+    remedy = "make them again: python docs/generate leaderboard_charts"
+    assert DRAWINGS.read_text(encoding="utf-8") == leaderboard_charts.drawings_json(), remedy
+    assert gzip.decompress(SCRIPT.read_bytes()).decode() == leaderboard_charts.script(), remedy
 
 
 def test_names_are_no_part_of_any_expression(summary: Summary) -> None:

@@ -1,3 +1,5 @@
+"""The games behind the figures of Swanberg 2025: their file, and what the page says of them."""
+
 from __future__ import annotations
 
 from dataclasses import replace
@@ -9,7 +11,14 @@ import numpy as np
 import pytest
 
 from generate import reproduction_games
-from generate.reproduction_games import PlayedError, committed, from_csv, played, section, to_csv
+from generate.rendering import render
+from generate.reproduction_games import (
+    PlayedError,
+    figures,
+    gains_by_table,
+    read_games,
+    summarise_games,
+)
 from reconbench.benchmarks import plugins
 from reconbench.benchmarks.game.play import AttackSpec, Game, Round, play
 from reconbench.benchmarks.game.setting import Seeds
@@ -17,14 +26,13 @@ from reconbench.benchmarks.store.store import Key, Store, row_key
 from reconbench.datasets import Attribute, BayNet, Domain
 
 
-def test_games_go_to_the_file_and_back() -> None:
+def test_games_are_summarised() -> None:
     game = Game("acs", ("SEX",), 1.0, n=20)
     rows = [play(Round.of(game.at(rep)), AttackSpec("prior")) for rep in range(3)]
-    (found,) = played(rows)
-    assert found.success == pytest.approx(sum(row.successes or 0 for row in rows) / 3, abs=1e-3)
-    assert found.low <= found.success <= found.high and found.known == 15
-    assert from_csv(to_csv([found])) == [found]
-    assert played(rows[:1]) == []  # one table has no interval
+    (line,) = summarise_games(rows).to_dict("records")
+    assert line["success"] == pytest.approx(sum(row.successes or 0 for row in rows) / 3, abs=1e-3)
+    assert line["low"] <= line["success"] <= line["high"] and line["known"] == 15
+    assert summarise_games(rows[:1]).empty  # one table has no interval
 
 
 def test_games_of_other_code_are_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -35,22 +43,25 @@ def test_games_of_other_code_are_left_out(tmp_path: Path, monkeypatch: pytest.Mo
             store.put(key, row)
             old = Key(f"old {rep}", key.config, replace(key.origin, code="old"))
             store.put(old, replace(row, successes=0))
+    committed = read_games()
     monkeypatch.setattr(reproduction_games, "PLAYED", tmp_path / "games.csv")
     reproduction_games.main(str(tmp_path))
-    (found,) = from_csv((tmp_path / "games.csv").read_text())
-    assert found.repetitions == 2 and found.success > 0
+    (line,) = read_games().to_dict("records")
+    assert line["repetitions"] == 2 and line["success"] > 0
+    assert list(line) == list(committed)
 
 
 def test_the_committed_games_show_every_printed_number() -> None:
-    found = committed()
-    text = "\n".join(section(found))
+    games = read_games()
+    text = render("reproduction_figures.md.j2", **figures(games))
     for printed in ("| 56 |", "| 65 |", "| 84 |", "| AGEP, SCHL |", "| 81 |", "| 82 |"):
         assert printed in text
-    assert all(each.low <= each.success <= each.high for each in found)
+    assert text in (reproduction_games.DOCS / "reproduction.md").read_text(encoding="utf-8")
+    assert (games["low"] <= games["success"]).all() and (games["success"] <= games["high"]).all()
     # no attack passes the ceilings that hold for all of them in the mean
-    assert all(each.low <= each.ceiling_95 for each in found)
+    assert (games["low"] <= games["ceiling_95"]).all()
     with pytest.raises(PlayedError, match="lacks acs SEX"):
-        section([replace(each, targets="X") for each in found])
+        figures(games.assign(targets="X"))
 
 
 def test_records_that_are_alike_cannot_be_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -73,9 +84,12 @@ def test_records_that_are_alike_cannot_be_told_apart(monkeypatch: pytest.MonkeyP
                 for guess in product(range(3), repeat=len(hidden))
             )
         found.append(total)
-    assert reproduction_games.told_apart("toy", "b", 4, n=6) == pytest.approx(fmean(found))
+    assert reproduction_games.most_distinguishable("toy", "b", 4, n=6) == pytest.approx(
+        fmean(found)
+    )
 
 
 def test_the_gain_by_table_is_that_of_the_results_page() -> None:
-    text = reproduction_games._gains("acs", "SEX", 1.0)
-    assert text.startswith("on 20 single tables") and "(sd)" in text
+    gains = gains_by_table("acs", "SEX", 1.0)
+    assert len(gains) == 20
+    assert min(gains) < 0 < fmean(gains) < max(gains)

@@ -11,7 +11,7 @@ from scipy.optimize import brentq
 from scipy.stats import binom
 
 from reconbench.bounds import ApproxDP, GaussianDP, Guarantee, PureDP, Relation
-from reconbench.bounds.audit.one_run_tests import (
+from reconbench.bounds.audit.one_run import (
     Membership,
     OneRunTest,
     Tally,

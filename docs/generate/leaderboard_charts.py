@@ -1,10 +1,10 @@
-"""How the figures of a leaderboard are drawn, with Altair: makes what ``assets/`` holds.
+"""Draw the leaderboard's figures with Altair and bundle the script that shows them.
 
-    python -m reconbench.reports.figures.drawing
+    python docs/generate leaderboard_charts
 
-writes the marks and encodings of every figure, and the script that draws them in a browser. Both
-ship with the package, so that making a page needs neither Altair nor vl-convert. The fields are
-those of ``reports.figures.charts``.
+writes ``reports/assets``: the marks and encodings of every figure, and Vega for the browser. Both
+ship with the package, so a page needs neither Altair nor vl-convert. The fields are those of
+``reports.figures.charts``.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ def _legend(title: str, columns: int) -> alt.Legend:
     return alt.Legend(orient="top", columns=columns, labelLimit=200, title=title, symbolLimit=14)
 
 
-def _told(name: str, title: str, columns: int = 2) -> tuple[alt.Color, alt.Shape]:
-    """Colour and shape together, so that nothing is told by colour alone."""
+def _colour_and_shape(name: str, title: str, columns: int = 2) -> tuple[alt.Color, alt.Shape]:
+    """Colour and shape together, so that nothing depends on colour alone."""
     legend = _legend(title, columns)
     return (
         alt.Color(f"{name}:N", scale=alt.Scale(range=list(PALETTE)), legend=legend),
@@ -59,7 +59,7 @@ def _told(name: str, title: str, columns: int = 2) -> tuple[alt.Color, alt.Shape
 
 
 def _line_colour(name: str = "who") -> alt.Stroke:
-    """The colours of ``_told`` on a scale of its own, so that the legend shows marks alone."""
+    """The same colours on a scale of its own, so that the legend shows marks alone."""
     return alt.Stroke(f"{name}:N", scale=alt.Scale(range=list(PALETTE)), legend=None)
 
 
@@ -94,7 +94,7 @@ _SHARE = "records reconstructed, % of n"
 def bars() -> alt.FacetChart:
     """Swanberg 2025, figure 4: prior, attacks, best possible and ceilings, column by column."""
     base = alt.Chart()
-    colour, shape = _told("who", "attack")
+    colour, shape = _colour_and_shape("who", "attack")
     tip = _success_tip()
     y = alt.Y("line:N", title=None, sort=None, axis=alt.Axis(labelLimit=LABELS))
     lane = alt.YOffset("who:N", sort=None)
@@ -146,7 +146,7 @@ def bars() -> alt.FacetChart:
 def sweep(x: alt.X) -> alt.FacetChart:
     """Success over one axis: attacks as lines, prior, best possible and ceilings behind them."""
     base = alt.Chart()
-    colour, shape = _told("who", "attack")
+    colour, shape = _colour_and_shape("who", "attack")
     behind = {
         "baseline_expected": (PRIOR, [6, 3]),
         "tightest_mean": (MOST, [1, 0]),
@@ -235,7 +235,7 @@ def split() -> alt.FacetChart:
 
 
 def time() -> alt.Chart:
-    colour, shape = _told("who", "attack")
+    colour, shape = _colour_and_shape("who", "attack")
     advantage = _value("normalised_advantage", "normalised advantage", ".3f")
     found: alt.Chart = (
         alt.Chart()
@@ -253,7 +253,7 @@ def time() -> alt.Chart:
 
 
 def bounds(title: str, x: alt.X) -> alt.FacetChart:
-    colour, shape = _told("bound", "bound", 3)
+    colour, shape = _colour_and_shape("bound", "bound", 3)
     y = alt.Y("value:Q", title=title, aggregate="mean", scale=alt.Scale(zero=False))
     mean = alt.Tooltip("value:Q", aggregate="mean", title="mean over rows", format=".4g")
     base = alt.Chart()
@@ -275,7 +275,7 @@ def bounds(title: str, x: alt.X) -> alt.FacetChart:
 
 
 def calibration() -> alt.FacetChart:
-    colour, shape = _told("who", "attack")
+    colour, shape = _colour_and_shape("who", "attack")
     scale = alt.Scale(domain=[0, 100])
     x = alt.X("said:Q", title="chance the attack gives its guess, %", scale=scale)
 
