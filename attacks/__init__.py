@@ -13,12 +13,11 @@ from reconbench.attacks.base import (
     skip_reason,
 )
 from reconbench.attacks.metrics import (
+    EnumeratedMetric,
     ExactMatch,
     Metric,
     MetricError,
-    PriorBounds,
     WithinL1,
-    parse_metric,
 )
 
 __all__ = [
@@ -26,13 +25,12 @@ __all__ = [
     "AttackError",
     "AttackerView",
     "BestPossible",
+    "EnumeratedMetric",
     "ExactMatch",
     "Metric",
     "MetricError",
-    "PriorBounds",
     "Reconstruction",
     "WithinL1",
     "check_reconstruction",
-    "parse_metric",
     "skip_reason",
 ]

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import isfinite
-from typing import ClassVar, Protocol, runtime_checkable
+from typing import ClassVar, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
 from reconbench.attacks.metrics import Metric
 from reconbench.datasets import Domain, DomainError, Prior, Table
-from reconbench.mechanisms import Mechanism, Release
+from reconbench.mechanisms import MarginalsRelease, Mechanism, Release
+
+SomeRelease = TypeVar("SomeRelease", bound=Release)
 
 
 class AttackError(ValueError):
@@ -23,7 +25,7 @@ class AttackError(ValueError):
 class BestPossible:
     """The largest expected success of any attack that sees what this one saw.
 
-    ``error`` is the Monte Carlo standard error of ``expected``; ``converged`` tells whether the
+    ``error`` is the Monte Carlo standard error of ``expected``; ``converged`` says whether the
     computation behind it passed its own checks.
     """
 
@@ -84,23 +86,23 @@ class AttackerView:
         info: Mapping[str, float] | None = None,
         best_possible: BestPossible | None = None,
     ) -> Reconstruction:
-        """A checked reconstruction from an (n, number of targets) array of codes."""
+        """Check an (n, number of targets) array of codes and return it as a reconstruction."""
         array = np.asarray(codes)
         if array.ndim == 1 and len(self.targets) == 1:
             array = array[:, None]
         if array.shape != (self.n, len(self.targets)):
             raise AttackError(
-                f"guesses must have shape ({self.n}, {len(self.targets)}), one row a record and "
-                f"one column a target, got {array.shape}"
+                f"guesses must have shape ({self.n}, {len(self.targets)}), one row per record and "
+                f"one column per target, got {array.shape}"
             )
         try:
             guess = Table(self.target_domain, array)
         except DomainError as error:
             raise AttackError(f"guesses are not codes of the targets: {error}") from None
-        sure = None if scores is None else np.asarray(scores, dtype=np.float64)
-        if sure is not None and (sure.shape != (self.n,) or not np.isfinite(sure).all()):
-            raise AttackError(f"scores must be {self.n} finite numbers, one a record")
-        return Reconstruction(guess, sure, dict(info or {}), best_possible)
+        checked = None if scores is None else np.asarray(scores, dtype=np.float64)
+        if checked is not None and (checked.shape != (self.n,) or not np.isfinite(checked).all()):
+            raise AttackError(f"scores must be {self.n} finite numbers, one per record")
+        return Reconstruction(guess, checked, dict(info or {}), best_possible)
 
 
 @runtime_checkable
@@ -118,22 +120,45 @@ class Attack(Protocol):
 
 
 def skip_reason(attack: Attack, view: AttackerView) -> str | None:
-    """Why an attack cannot play this game, if it says so through ``skip(view)``."""
-    ask = getattr(attack, "skip", None)
-    reason = ask(view) if callable(ask) else None
+    """Ask an attack, through ``skip(view)``, why it cannot play this game; None if it can."""
+    skip = getattr(attack, "skip", None)
+    reason = skip(view) if callable(skip) else None
     return None if reason is None else str(reason)
 
 
-def check_reconstruction(view: AttackerView, found: object) -> Reconstruction:
-    """Hold a plugin's answer against the contract, whatever it returned."""
-    if not isinstance(found, Reconstruction):
+def skip_unless_marginals(name: str, view: AttackerView) -> str | None:
+    """Say why an attack on all records at once, from marginals, cannot play a view."""
+    if view.others is not None:
+        return f"{name} plays the realistic adversary only"
+    if not isinstance(view.release, MarginalsRelease):
+        return f"{name} attacks marginals only"
+    return None
+
+
+def require_playable(attack: Attack, view: AttackerView, kind: type[SomeRelease]) -> SomeRelease:
+    """Return the release of a view, of the kind that an attack needs, or raise why it cannot."""
+    reason = skip_reason(attack, view)
+    if reason is not None or not isinstance(view.release, kind):
+        raise AttackError(reason or f"{attack.name} needs a release of type {kind.__name__}")
+    return view.release
+
+
+def log_chances(chances: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Take logarithms of probabilities, −inf where one is 0."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(chances))
+
+
+def check_reconstruction(view: AttackerView, answer: object) -> Reconstruction:
+    """Check whatever a plugin returned against the contract."""
+    if not isinstance(answer, Reconstruction):
         raise AttackError(
-            f"reconstruct must return a Reconstruction, got {type(found).__name__}; "
+            f"reconstruct must return a Reconstruction, got {type(answer).__name__}; "
             "build it with view.reconstruction(codes)"
         )
-    if not isinstance(found.guess, Table) or found.guess.domain.names != view.targets:
+    if not isinstance(answer.guess, Table) or answer.guess.domain.names != view.targets:
         raise AttackError("the guess must be a table over the target columns, in their order")
-    best = found.best_possible
+    best = answer.best_possible
     if best is not None and not isinstance(best, BestPossible):
         raise AttackError(f"best_possible must be a BestPossible, got {type(best).__name__}")
-    return view.reconstruction(found.guess.codes, found.scores, found.info, best)
+    return view.reconstruction(answer.guess.codes, answer.scores, answer.info, best)

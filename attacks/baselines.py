@@ -1,4 +1,4 @@
-"""Attacks that never look at the release."""
+"""Baselines that never look at the release: the prior's best guess, and a random one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from reconbench.attacks.base import AttackerView, Reconstruction
 
 
 class PriorGuess:
-    """The best guess from the prior and the known columns alone."""
+    """Guess from the prior and the known columns alone."""
 
     name: ClassVar[str] = "prior"
 
@@ -20,7 +20,7 @@ class PriorGuess:
 
 
 class RandomGuess:
-    """Codes drawn uniformly."""
+    """Guess every hidden value uniformly at random."""
 
     name: ClassVar[str] = "random"
 

@@ -1,8 +1,8 @@
 """Extraction of a secret from an n-gram model that was trained on it (Swanberg 2025, section 5).
 
-The paper's attack says what the model thinks likeliest. Ours weighs how likely the model's logits
-are from each secret, times the prior of the secret: no attack on these models succeeds more often
-in expectation where that likelihood is exact.
+The paper's attack guesses what the model thinks likeliest. Ours multiplies the likelihood of the
+model's logits under each secret by the prior of the secret: where that likelihood is exact, no
+attack on these models succeeds more often in expectation.
 """
 
 from __future__ import annotations
@@ -13,10 +13,17 @@ from typing import ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from reconbench.attacks.base import AttackError, AttackerView, BestPossible, Reconstruction
-from reconbench.attacks.optimal import argmax_at_random
-from reconbench.attacks.posterior._posteriors import ColumnPosteriors
-from reconbench.mechanisms.language import LazyTraining, NgramRelease, softmax
+from reconbench.attacks.base import (
+    AttackError,
+    AttackerView,
+    BestPossible,
+    Reconstruction,
+    log_chances,
+    require_playable,
+)
+from reconbench.attacks.posterior.posteriors import ColumnPosteriors
+from reconbench.attacks.rad_optimal import argmax_at_random
+from reconbench.mechanisms.ngram_models import LazyTraining, NgramRelease, softmax
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]
@@ -27,14 +34,7 @@ _LEAST_NOISE = 1e-6
 _RIDGE = 1e-6
 
 
-def _release(view: AttackerView) -> NgramRelease:
-    reason = _unfit(view)
-    if reason is not None or not isinstance(view.release, NgramRelease):
-        raise AttackError(str(reason))
-    return view.release
-
-
-def _unfit(view: AttackerView) -> str | None:
+def _skip(view: AttackerView) -> str | None:
     if not isinstance(view.release, NgramRelease):
         return "extraction needs trained n-gram models, such as ngram-dpsgd releases"
     if view.targets != (view.release.column,):
@@ -50,10 +50,10 @@ class Extraction:
     name: ClassVar[str] = "extraction"
 
     def skip(self, view: AttackerView) -> str | None:
-        return _unfit(view)
+        return _skip(view)
 
     def reconstruct(self, view: AttackerView, rng: np.random.Generator) -> Reconstruction:
-        logits = _release(view).logits
+        logits = require_playable(self, view, NgramRelease).logits
         return view.reconstruction(argmax_at_random(logits, rng), softmax(logits).max(axis=1))
 
 
@@ -72,27 +72,26 @@ class ExtractionPrior:
         self.shadows = shadows
 
     def skip(self, view: AttackerView) -> str | None:
-        return _unfit(view)
+        return _skip(view)
 
     def reconstruct(self, view: AttackerView, rng: np.random.Generator) -> Reconstruction:
-        release = _release(view)
+        release = require_playable(self, view, NgramRelease)
         exact = release.training.epochs == 1
         if exact:
             evidence = one_step_likelihood(release.training, release.logits)
         else:
-            evidence = Learnt.fit(release.training, self.shadows, rng).likelihood(release.logits)
+            learnt = LearntLikelihood.fit(release.training, self.shadows, rng)
+            evidence = learnt.likelihood(release.logits)
         prior = view.prior.conditional(view.known, view.targets)
-        with np.errstate(divide="ignore"):
-            posterior = softmax(np.log(prior) + evidence)
-        found = ColumnPosteriors(view, posterior[None])
-        guess = found.guess([0])
-        success = found.success(0, guess)
+        posteriors = ColumnPosteriors(view, softmax(log_chances(prior) + evidence)[None])
+        guess = posteriors.guess([0])
+        success = posteriors.success(0, guess)
         best = BestPossible(float(success.sum())) if exact else None
         return view.reconstruction(guess, success, best_possible=best)
 
 
 def one_step_likelihood(training: LazyTraining, logits: Floats) -> Floats:
-    """log P(logits | secret) of every model and secret, up to a constant a model.
+    """Compute log P(logits | secret) of every model and secret, up to a constant per model.
 
     After one step the row is N(start − rate g_y, rate² noise² I), g_y = clip(p − e_y), so with
     x = (start − row)/rate it is −|x − g_y|²/(2 noise²).
@@ -106,7 +105,7 @@ def one_step_likelihood(training: LazyTraining, logits: Floats) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class Learnt:
+class LearntLikelihood:
     """log P(logits | secret y) = a·(row_y − start_y) + b·(p_y − p⁰_y) + c_y, up to a constant.
 
     Without clipping, all rows on the way have log P = (row_y/rate + Σ_t p_y(t))/noise² + const: a
@@ -130,22 +129,22 @@ class Learnt:
         features = _features(training, training.train(secrets, rng))
         scale = np.maximum(features.std(axis=(1, 2)), 1e-12)
         features /= scale[:, None, None]
-        told = secrets[:, None] == np.arange(values)
+        labels = secrets[:, None] == np.arange(values)
         count = len(features)
         levels, level = np.unique(training.start, return_inverse=True)
 
         def loss(parameters: Floats) -> tuple[float, Floats]:
             logits = np.tensordot(parameters[:count], features, 1) + parameters[count:][level]
             chances = softmax(logits)
-            missing = chances - told
-            value = -np.log(np.maximum(chances[told], 1e-300)).mean()
+            missing = chances - labels
+            value = -np.log(np.maximum(chances[labels], 1e-300)).mean()
             towards = np.bincount(level, missing.sum(axis=0), len(levels))
             slope = np.append(np.einsum("kij,ij->k", features, missing), towards)
             pull = _RIDGE * parameters
             return value + float(parameters @ pull) / 2, slope / shadows + pull
 
-        found = minimize(loss, np.zeros(count + len(levels)), jac=True, method="L-BFGS-B").x
-        return cls(training, scale, found[:count], found[count:][level])
+        best = minimize(loss, np.zeros(count + len(levels)), jac=True, method="L-BFGS-B").x
+        return cls(training, scale, best[:count], best[count:][level])
 
     def likelihood(self, logits: Floats) -> Floats:
         features = _features(self.training, logits) / self.scale[:, None, None]

@@ -8,6 +8,7 @@ entry of its block. ``agia`` estimates the scales from the bias, ``agia-optimal`
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from math import prod, sqrt
 from typing import ClassVar
@@ -15,11 +16,16 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from reconbench.attacks._unary import UnaryMap
-from reconbench.attacks.base import AttackError, AttackerView, BestPossible, Reconstruction
+from reconbench.attacks.base import (
+    AttackerView,
+    BestPossible,
+    Reconstruction,
+    log_chances,
+    require_playable,
+)
 from reconbench.attacks.metrics import ExactMatch
 from reconbench.datasets import BayNet, Domain, Table
-from reconbench.mechanisms.gradients import GradientRelease, one_hot
+from reconbench.mechanisms.gradient_steps import GradientRelease, one_hot
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]
@@ -51,7 +57,7 @@ def sample_mean(weights: Floats, scales: Floats) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class Own:
+class Observed:
     """What a view shows of each of its records: means over steps, and the sd of their noise.
 
     In a batch these are sums over its records, unless all others are known and were taken off.
@@ -62,7 +68,7 @@ class Own:
     noise_sd: float
 
     @classmethod
-    def of(cls, view: AttackerView, release: GradientRelease) -> Own:
+    def of(cls, view: AttackerView, release: GradientRelease) -> Observed:
         weights = release.weights.mean(axis=0)
         biases = None if release.biases is None else release.biases.mean(axis=0)
         if view.others is None:
@@ -80,37 +86,58 @@ class Own:
         return max(self.noise_sd, 1e-4 * scale)
 
 
-def blocks(domain: Domain, columns: tuple[str, ...], vectors: Floats) -> list[Floats]:
+def split_columns(domain: Domain, columns: tuple[str, ...], vectors: Floats) -> list[Floats]:
     """The parts of one-hot vectors that belong to some columns."""
     ends = np.cumsum(domain.sizes)
-    places = domain.positions(columns)
-    return [vectors[..., ends[p] - domain.sizes[p] : ends[p]] for p in places]
+    positions = domain.positions(columns)
+    return [vectors[..., ends[p] - domain.sizes[p] : ends[p]] for p in positions]
 
 
-def _release(view: AttackerView, name: str) -> GradientRelease:
-    if not isinstance(view.release, GradientRelease):
-        raise AttackError(f"{name} needs the gradients of mechanism 'gradient'")
-    return view.release
+class GradientAttack(ABC):
+    """What the attacks on noisy gradients have in common."""
 
+    name: ClassVar[str]
 
-def _misfit(view: AttackerView, name: str) -> str | None:
-    """Why none of these attacks can play a view."""
-    if not isinstance(view.release, GradientRelease):
-        return f"{name} needs the gradients of mechanism 'gradient'"
-    if view.others is not None and view.release.weights.shape[1] > 1:
+    def skip(self, view: AttackerView) -> str | None:
+        if not isinstance(view.release, GradientRelease):
+            return f"{self.name} needs the gradients of mechanism 'gradient'"
+        if view.others is not None and view.release.weights.shape[1] > 1:
+            return (
+                f"{self.name} plays the informed adversary on one batch only, where others can be "
+                "subtracted; set the mechanism's option batch to n, or play the realistic adversary"
+            )
+        return self._skip(view, view.release)
+
+    def reconstruct(self, view: AttackerView, rng: np.random.Generator) -> Reconstruction:
+        release = require_playable(self, view, GradientRelease)
+        return self._guess(view, release, Observed.of(view, release))
+
+    @abstractmethod
+    def _skip(self, view: AttackerView, release: GradientRelease) -> str | None: ...
+
+    @abstractmethod
+    def _guess(
+        self, view: AttackerView, release: GradientRelease, observed: Observed
+    ) -> Reconstruction: ...
+
+    def _skip_unknown_scale(self, release: GradientRelease) -> str | None:
+        if release.scale is not None:
+            return None
         return (
-            f"{name} plays the informed adversary on one batch only, where others can be taken "
-            "off; set the mechanism's option batch to n, or play the realistic adversary"
+            f"{self.name} needs known scales, and in this network they depend on the record; play "
+            "agia, or the mechanism's option network = optimal or idle"
         )
-    return None
 
 
-def _largest(view: AttackerView, release: GradientRelease, estimate: Floats) -> Reconstruction:
-    parts = blocks(release.domain, view.targets, estimate)
+def _guess_largest(
+    view: AttackerView, release: GradientRelease, estimate: Floats
+) -> Reconstruction:
+    """Guess the largest entry of every hidden column's block."""
+    parts = split_columns(release.domain, view.targets, estimate)
     return view.reconstruction(np.column_stack([part.argmax(axis=1) for part in parts]))
 
 
-class Agia:
+class Agia(GradientAttack):
     """The ratio of both gradients: no scale is known. ``known_scales`` divides by it instead."""
 
     name: ClassVar[str] = "agia"
@@ -118,13 +145,9 @@ class Agia:
     def __init__(self, *, known_scales: bool = False) -> None:
         self.known_scales = known_scales
 
-    def skip(self, view: AttackerView) -> str | None:
-        reason = _misfit(view, self.name)
-        if reason is not None:
-            return reason
-        release = _release(view, self.name)
+    def _skip(self, view: AttackerView, release: GradientRelease) -> str | None:
         if self.known_scales:
-            return _unknown_scale(release, self.name)
+            return self._skip_unknown_scale(release)
         if release.biases is None:
             return (
                 "agia reads the scale off the bias, and this network has none; set the "
@@ -132,47 +155,31 @@ class Agia:
             )
         return None
 
-    def reconstruct(self, view: AttackerView, rng: np.random.Generator) -> Reconstruction:
-        reason = self.skip(view)
-        if reason is not None:
-            raise AttackError(reason)
-        release = _release(view, self.name)
-        own = Own.of(view, release)
-        if self.known_scales or own.biases is None:
-            scales = np.full(own.weights.shape[:2], release.scale)
-            return _largest(view, release, sample_mean(own.weights, scales))
-        return _largest(view, release, scaled_estimate(own.weights, own.biases))
+    def _guess(
+        self, view: AttackerView, release: GradientRelease, observed: Observed
+    ) -> Reconstruction:
+        if self.known_scales or observed.biases is None:
+            scales = np.full(observed.weights.shape[:2], release.scale)
+            return _guess_largest(view, release, sample_mean(observed.weights, scales))
+        return _guess_largest(view, release, scaled_estimate(observed.weights, observed.biases))
 
 
-class AgiaOptimal:
+class AgiaOptimal(GradientAttack):
     """The unbiased estimate of least variance, with the scale that all records share."""
 
     name: ClassVar[str] = "agia-optimal"
 
-    def skip(self, view: AttackerView) -> str | None:
-        reason = _misfit(view, self.name)
-        return reason or _unknown_scale(_release(view, self.name), self.name)
+    def _skip(self, view: AttackerView, release: GradientRelease) -> str | None:
+        return self._skip_unknown_scale(release)
 
-    def reconstruct(self, view: AttackerView, rng: np.random.Generator) -> Reconstruction:
-        reason = self.skip(view)
-        if reason is not None:
-            raise AttackError(reason)
-        release = _release(view, self.name)
-        own = Own.of(view, release)
-        scales = np.full(own.weights.shape[:2], release.scale)
-        return _largest(view, release, scaled_estimate(own.weights, scales))
+    def _guess(
+        self, view: AttackerView, release: GradientRelease, observed: Observed
+    ) -> Reconstruction:
+        scales = np.full(observed.weights.shape[:2], release.scale)
+        return _guess_largest(view, release, scaled_estimate(observed.weights, scales))
 
 
-def _unknown_scale(release: GradientRelease, name: str) -> str | None:
-    if release.scale is None:
-        return (
-            f"{name} needs known scales, and in this network they depend on the record; play "
-            "agia, or the mechanism's option network = optimal or idle"
-        )
-    return None
-
-
-class AgiaPrior:
+class AgiaPrior(GradientAttack):
     """The likeliest hidden values given the gradients, the known columns and the prior.
 
     One-hot records have one norm, so where the scale is shared the log-likelihood is linear in the
@@ -183,14 +190,11 @@ class AgiaPrior:
 
     name: ClassVar[str] = "agia-prior"
 
-    def skip(self, view: AttackerView) -> str | None:
-        reason = _misfit(view, self.name)
-        if reason is not None:
-            return reason
+    def _skip(self, view: AttackerView, release: GradientRelease) -> str | None:
         if not isinstance(view.metric, ExactMatch):
             return f"{self.name} maximises exact matches, not {view.metric}"
-        release, values = _release(view, self.name), prod(view.target_domain.sizes)
-        if _shared_step(view, release):
+        values = prod(view.target_domain.sizes)
+        if _shares_steps(view, release):
             if release.scale is None:
                 return f"{self.name} needs a shared scale in batches: network = optimal or idle"
             if values**release.step.batch > MOST_JOINT:
@@ -200,8 +204,8 @@ class AgiaPrior:
                 )
             return None
         if release.scale is not None and isinstance(view.prior, BayNet):
-            found = UnaryMap(view.prior, view.known.domain.names, view.targets)
-            return None if found.feasible else f"{self.name}: exact inference is too large here"
+            feasible = view.prior.can_find_mode(view.known.domain.names, view.targets)
+            return None if feasible else f"{self.name}: exact inference is too large here"
         if values * view.n > MOST_PASSES:
             return (
                 f"{self.name} lists {view.n:,} records by {values:,} joint values, more than "
@@ -209,88 +213,91 @@ class AgiaPrior:
             )
         return None
 
-    def reconstruct(self, view: AttackerView, rng: np.random.Generator) -> Reconstruction:
-        reason = self.skip(view)
-        if reason is not None:
-            raise AttackError(reason)
-        release = _release(view, self.name)
-        own = Own.of(view, release)
+    def _guess(
+        self, view: AttackerView, release: GradientRelease, observed: Observed
+    ) -> Reconstruction:
         scale = release.scale
-        if scale is not None and _shared_step(view, release):
-            guess, chance = batch_modes(view, release, own, scale)
+        if scale is not None and _shares_steps(view, release):
+            guess, chance = find_batch_modes(view, release, observed, scale)
         elif scale is not None and isinstance(view.prior, BayNet):
-            net = UnaryMap(view.prior, view.known.domain.names, view.targets)
-            guess, chance = net.solve(view.known, cell_evidence(view, release, own, scale))
+            evidence = cell_evidence(view, release, observed, scale)
+            guess, chance = view.prior.find_mode(view.known, view.targets, evidence)
         else:
-            guess, chance = listed_modes(view, release, own)
+            guess, chance = find_listed_modes(view, release, observed)
         best = BestPossible(float(chance.sum()))
         return view.reconstruction(guess, chance, best_possible=best)
 
 
-def _shared_step(view: AttackerView, release: GradientRelease) -> bool:
+def _shares_steps(view: AttackerView, release: GradientRelease) -> bool:
     """Whether records share steps with others that are not known."""
     return view.others is None and min(view.n, release.step.batch) > 1
 
 
 def cell_evidence(
-    view: AttackerView, release: GradientRelease, own: Own, scale: float
+    view: AttackerView, release: GradientRelease, observed: Observed, scale: float
 ) -> list[Floats]:
     """The log-likelihood of every value of every target, (n, size) each, up to a constant.
 
     −‖W̃ − s x‖²/2τ² = ⟨s Σ_j W̃_j, x⟩/τ² + constant, for the noise sd τ of a mean over steps.
     """
-    pulled = scale * own.weights.sum(axis=1) / own.sd(scale) ** 2
-    return blocks(release.domain, view.targets, pulled)
+    pulled = scale * observed.weights.sum(axis=1) / observed.sd(scale) ** 2
+    return split_columns(release.domain, view.targets, pulled)
 
 
-def listed_modes(view: AttackerView, release: GradientRelease, own: Own) -> tuple[Codes, Floats]:
-    """The posterior mode with every joint value listed: P(u | known) N(gradients; s(x_u) x_u)."""
-    every = _every(view)
+def find_listed_modes(
+    view: AttackerView, release: GradientRelease, observed: Observed
+) -> tuple[Codes, Floats]:
+    """Find the mode of P(u | known) N(gradients; s(x_u) x_u), listing every joint value u."""
+    every = Table.of_all_values(view.target_domain).codes
     values = len(every)
     likelihood = np.empty((view.n, values))
-    step = max(1, _BLOCK // (values * int(sum(release.domain.sizes)) * own.weights.shape[1]))
+    step = max(1, _BLOCK // (values * int(sum(release.domain.sizes)) * observed.weights.shape[1]))
     for start in range(0, view.n, step):
         part = slice(start, start + step)
-        some = view.known.codes[part]
-        count = len(some)
-        known = Table(view.known.domain, np.repeat(some, values, axis=0))
+        codes = view.known.codes[part]
+        count = len(codes)
+        known = Table(view.known.domain, np.repeat(codes, values, axis=0))
         hidden = Table(view.target_domain, np.tile(every, (count, 1)))
         x = one_hot(known.join(hidden).project(release.domain.names))
         scales = release.step.network.backward(x).scales(release.step.clip)
-        gaps = np.repeat(own.weights[part], values, axis=0) - scales[:, :, None] * x[:, None, :]
+        gaps = (
+            np.repeat(observed.weights[part], values, axis=0) - scales[:, :, None] * x[:, None, :]
+        )
         squares = np.einsum("ijk,ijk->i", gaps, gaps)
-        if own.biases is not None:
-            squares += ((np.repeat(own.biases[part], values, axis=0) - scales) ** 2).sum(axis=1)
+        if observed.biases is not None:
+            squares += ((np.repeat(observed.biases[part], values, axis=0) - scales) ** 2).sum(
+                axis=1
+            )
         likelihood[part] = -squares.reshape(count, values) / 2
     prior = view.prior.conditional(view.known, view.targets).reshape(view.n, -1)
-    posterior = _normalised(_log(prior) + _sharpened(likelihood, own.noise_sd))
+    posterior = _normalise(log_chances(prior) + _divide_by_variance(likelihood, observed.noise_sd))
     best = posterior.argmax(axis=1)
     return every[best], posterior[np.arange(view.n), best]
 
 
-def _sharpened(squares: Floats, noise_sd: float) -> Floats:
-    """Half the squared gaps, negative, over the variance; without noise only the least counts."""
+def _divide_by_variance(squares: Floats, noise_sd: float) -> Floats:
+    """Divide half the squared gaps, negated, by the variance; without noise the least wins."""
     gaps: Floats = squares - squares.max(axis=1, keepdims=True)
     if noise_sd > 0:
         return gaps / noise_sd**2
     return np.where(gaps < -1e-9, -np.inf, 0.0)
 
 
-def batch_modes(
-    view: AttackerView, release: GradientRelease, own: Own, scale: float
+def find_batch_modes(
+    view: AttackerView, release: GradientRelease, observed: Observed, scale: float
 ) -> tuple[Codes, Floats]:
-    """The mode of each record's own posterior, the joint values of its batch listed.
+    """Find the mode of each record's own posterior, listing the joint values of its batch.
 
     ⟨s Σ_j W̃_j, Σ_b x_b⟩/τ² − s² M ‖Σ_b x_b‖²/2τ²: a term for each record, and one for each pair.
     """
-    every = _every(view)
+    every = Table.of_all_values(view.target_domain).codes
     values, n, size = len(every), view.n, release.step.batch
-    alone = _log(view.prior.conditional(view.known, view.targets).reshape(n, -1))
-    for place, logs in enumerate(cell_evidence(view, release, own, scale)):
-        alone += logs[:, every[:, place]]
+    alone = log_chances(view.prior.conditional(view.known, view.targets).reshape(n, -1))
+    for index, logs in enumerate(cell_evidence(view, release, observed, scale)):
+        alone += logs[:, every[:, index]]
     # ‖Σ x_b‖² counts the cells that two records share; those of known columns are a constant.
     shared = (every[:, None, :] == every[None, :, :]).sum(axis=2)
-    shared = shared * (scale**2 * own.weights.shape[1] / own.sd(scale) ** 2)
+    shared = shared * (scale**2 * observed.weights.shape[1] / observed.sd(scale) ** 2)
     guess, chance = np.empty((n, len(view.targets)), dtype=np.int64), np.empty(n)
     for start in range(0, n, size):
         count = min(size, n - start)
@@ -299,26 +306,15 @@ def batch_modes(
             joint += np.expand_dims(alone[start + a], [b for b in range(count) if b != a])
             for b in range(a):
                 joint -= np.expand_dims(shared, [c for c in range(count) if c not in (a, b)])
-        posterior = _normalised(joint.reshape(1, -1)).reshape(joint.shape)
+        posterior = _normalise(joint.reshape(1, -1)).reshape(joint.shape)
         for a in range(count):
             marginal = posterior.sum(axis=tuple(b for b in range(count) if b != a))
             guess[start + a], chance[start + a] = every[marginal.argmax()], marginal.max()
     return guess, np.minimum(chance, 1.0)
 
 
-def _every(view: AttackerView) -> Codes:
-    """All joint values of the targets."""
-    domain = view.target_domain
-    return np.indices(domain.sizes).reshape(len(domain), -1).T
-
-
-def _log(chances: Floats) -> Floats:
-    with np.errstate(divide="ignore"):
-        return np.asarray(np.log(chances))
-
-
-def _normalised(logs: Floats) -> Floats:
-    """Posteriors from their logarithms; where nothing is possible, all is equally likely."""
+def _normalise(logs: Floats) -> Floats:
+    """Turn logarithms into posteriors; where nothing is possible, all is equally likely."""
     top = logs.max(axis=1, keepdims=True)
     weights = np.exp(np.where(np.isneginf(top), 0.0, logs - np.where(np.isneginf(top), 0.0, top)))
     return np.asarray(weights / weights.sum(axis=1, keepdims=True))

@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtr, ndtri
 
-from reconbench.mechanisms.training.training import Records, Training
+from reconbench.mechanisms.training.algorithms import Records, Training
 
 Floats = npt.NDArray[np.float64]
 Booleans = npt.NDArray[np.bool_]

@@ -1,12 +1,21 @@
 """Privacy guarantees as trade-off curves, and the ceilings on reconstruction that follow.
 
-Needs numpy and scipy only.
+- `guarantees`: what a mechanism promises: (ε, δ), Gaussian, Laplace, Rényi, profiles, composition.
+- `ceilings`: how many of n targets any attack recovers. Start with `ceilings.base.Bound`.
+- `risk`: success and advantage on one target.
+- `calibration`: the noise, or the budget, for a given risk.
+- `rad`: the reconstruction advantage of Guerra-Balboa 2026.
+- `gradients`: an image from its noisy gradient (Riess 2026).
+- `audit`: ceilings read backwards, from counts to a lower bound on ε.
+- `poisson_binomial`: tails of sums of independent Bernoulli variables.
+
+Needs numpy and scipy only; the chains of `audit.mcmc` load numba when they first run.
 """
 
 if __name__ != "reconbench.bounds":
     raise ImportError("import this package as reconbench.bounds, not as bounds")
 
-from reconbench.bounds.audit.one_run_tests import (
+from reconbench.bounds.audit.one_run import (
     Membership,
     OneRunTest,
     Tally,
@@ -32,22 +41,34 @@ from reconbench.bounds.calibration import (
     laplace_queries,
     laplace_queries_pure,
 )
+from reconbench.bounds.ceilings.base import (
+    CONFIDENCES,
+    Bound,
+    Declaration,
+    HighProbabilityBound,
+    Kind,
+    MeanBound,
+    NamedMetric,
+    NotApplicable,
+    Scope,
+    Setting,
+    Targets,
+    WholePriors,
+)
 from reconbench.bounds.ceilings.compact_tail import CompactTail
 from reconbench.bounds.ceilings.conditional import Floor32, Theorem33, beta_floor
 from reconbench.bounds.ceilings.fdp_recursion import FdpRecursion, fdp_ceilings
-from reconbench.bounds.ceilings.mean import MeanBound, MeanFromGuess, mean_ceiling
-from reconbench.bounds.ceilings.prior_exact import PriorExact, prior_exact
+from reconbench.bounds.ceilings.mean import MeanFromGuess, mean_ceiling
+from reconbench.bounds.ceilings.misfit import MisfitTheorem35
+from reconbench.bounds.ceilings.prior_exact import PriorExact, prior_exact, prior_exact_bound
 from reconbench.bounds.ceilings.prior_exact_sets import PriorExactSets, within
 from reconbench.bounds.ceilings.profile import Profile, profile_ceilings
 from reconbench.bounds.ceilings.profile_recursion import (
     ProfileRecursion,
     profile_recursion_ceilings,
 )
-from reconbench.bounds.ceilings.registry import BOUNDS, BoundInfo
 from reconbench.bounds.ceilings.swanberg import (
-    CONFIDENCES,
     Corollary34,
-    HighProbabilityBound,
     Theorem32,
     Theorem35,
     beta,
@@ -56,25 +77,31 @@ from reconbench.bounds.ceilings.swanberg import (
     theorem_3_2,
     theorem_3_5,
 )
-from reconbench.bounds.guarantees.curves import (
-    LaplaceDP,
-    PrivacyProfile,
-    RandomisedResponse,
-    as_replace_one,
-    optimal_composition,
-    profile_of,
-)
 from reconbench.bounds.guarantees.guarantee import (
     ApproxDP,
     GaussianDP,
     Guarantee,
     PureDP,
     Relation,
+    as_replace_one,
     gaussian_mu,
 )
+from reconbench.bounds.guarantees.laplace import LaplaceDP
+from reconbench.bounds.guarantees.privacy_profile import (
+    PrivacyProfile,
+    optimal_composition,
+    profile_of,
+)
+from reconbench.bounds.guarantees.randomised_response import RandomisedResponse
 from reconbench.bounds.guarantees.renyi import ZCDP, RenyiBounded, RenyiDP, zcdp_rho
 from reconbench.bounds.guarantees.tabulated import TabulatedCurve
 from reconbench.bounds.poisson_binomial import PoissonBinomial
+from reconbench.bounds.risk.leakage import (
+    bits_leaked,
+    leak_probability,
+    memorisation,
+    unbiased_reconstruction,
+)
 from reconbench.bounds.risk.one_target import (
     BinaryPriorBound,
     OneTargetBound,
@@ -87,33 +114,29 @@ from reconbench.bounds.risk.one_target import (
     generalised_advantage,
     worst_advantage,
 )
-from reconbench.bounds.risk.other_notions import (
+from reconbench.bounds.risk.renyi import FanoRenyi, ReRoPure, ReRoRenyi, ReRoZCDP, fano_information
+from reconbench.bounds.risk.report import RISK_BOUNDS, compare_bounds, risk_bounds, risk_report
+from reconbench.bounds.risk.singling_out import (
     Narcissus,
     SinglingOut,
-    bits_leaked,
-    leak_probability,
-    memorisation,
     singling_out_approx,
     singling_out_baseline,
     strong_singling_out,
-    unbiased_reconstruction,
 )
-from reconbench.bounds.risk.renyi import FanoRenyi, ReRoPure, ReRoRenyi, ReRoZCDP, fano_information
-from reconbench.bounds.risk.report import RISK_BOUNDS, compare_bounds, risk_bounds, risk_report
 
 __all__ = [
-    "BOUNDS",
     "CONFIDENCES",
     "RISK_BOUNDS",
     "ZCDP",
     "Advantage",
     "ApproxDP",
     "BinaryPriorBound",
-    "BoundInfo",
+    "Bound",
     "Calibration",
     "CeilingShare",
     "CompactTail",
     "Corollary34",
+    "Declaration",
     "EpsilonFamily",
     "FanoRenyi",
     "FdpRecursion",
@@ -123,12 +146,16 @@ __all__ = [
     "GeneralisedAdvantage",
     "Guarantee",
     "HighProbabilityBound",
+    "Kind",
     "LaplaceDP",
     "MeanBound",
     "MeanFromGuess",
     "Membership",
+    "MisfitTheorem35",
+    "NamedMetric",
     "Narcissus",
     "NoAnswerError",
+    "NotApplicable",
     "OneRunTest",
     "OneTargetBound",
     "PoissonBinomial",
@@ -147,17 +174,21 @@ __all__ = [
     "RenyiBounded",
     "RenyiDP",
     "RiskBound",
+    "Scope",
+    "Setting",
     "SharpestBound",
     "SinglingOut",
     "Success",
     "TabulatedCurve",
     "Tally",
+    "Targets",
     "Theorem32",
     "Theorem33",
     "Theorem35",
     "TotalVariationBound",
     "UnifiedBound",
     "UniformCanaries",
+    "WholePriors",
     "WorstAdvantage",
     "advantage",
     "as_replace_one",
@@ -184,6 +215,7 @@ __all__ = [
     "one_run_lower_bound",
     "optimal_composition",
     "prior_exact",
+    "prior_exact_bound",
     "profile_ceilings",
     "profile_of",
     "profile_recursion_ceilings",

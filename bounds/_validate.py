@@ -18,6 +18,18 @@ def positive(name: str, value: float) -> float:
     return number
 
 
+def positive_integer(name: str, value: int) -> int:
+    """`value` as an int of at least 1."""
+    try:
+        number = int(value)
+        whole = number == value
+    except (TypeError, ValueError, OverflowError):
+        whole = False
+    if not whole or number < 1:
+        raise ValueError(f"{name} must be an integer >= 1, got {value!r}")
+    return number
+
+
 def non_negative(name: str, value: float) -> float:
     """`value` as a float in [0, ∞]."""
     number = _number(name, value)

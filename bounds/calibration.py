@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from reconbench.bounds import _validate
-from reconbench.bounds._counts import positive_integer
-from reconbench.bounds._validate import FloatArray
+from reconbench.bounds._validate import FloatArray, positive_integer
 from reconbench.bounds.ceilings.swanberg import Theorem35
 from reconbench.bounds.guarantees.guarantee import ApproxDP, GaussianDP, Guarantee, PureDP
 from reconbench.bounds.guarantees.relation import Relation

@@ -31,8 +31,7 @@ from scipy.special import (
 )
 
 from reconbench.bounds import _validate
-from reconbench.bounds._counts import positive_integer
-from reconbench.bounds._validate import FloatArray
+from reconbench.bounds._validate import FloatArray, positive_integer
 from reconbench.bounds.guarantees.guarantee import GaussianDP, Guarantee, Relation
 
 
@@ -235,7 +234,7 @@ def identification(candidates: int, guarantee: Guarantee) -> float:
 def scratch_sigma(
     eta: float, gamma: float, dimension: int, norm: float = 1.0, steps: int = 1
 ) -> float:
-    """The σ with P(MSE ≤ η) = γ for the from-scratch estimate: calibration to (η, γ).
+    """The σ with P(MSE ≤ η) = γ for the from-scratch estimate.
 
     Corollary IV.6 solved for σ, for ``steps`` on the same record (Proposition IV.10); σ grows with
     η. ``norm`` is the smallest in the domain. Refused from η = ‖X‖²/N on, where guessing 0 succeeds

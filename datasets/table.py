@@ -70,6 +70,11 @@ class Table:
         domain = Domain(self.domain.attributes + other.domain.attributes)
         return Table(domain, np.hstack([self.codes, other.codes]))
 
+    @classmethod
+    def of_all_values(cls, domain: Domain) -> Table:
+        """List every joint value of a domain once, the last column changing fastest."""
+        return cls(domain, np.indices(domain.sizes).reshape(len(domain), -1).T)
+
     def sha256(self) -> str:
         digest = hashlib.sha256(self.domain.canonical().encode())
         digest.update(str(self.codes.shape).encode())

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import inf, isinf
 from typing import ClassVar, Protocol, Self, runtime_checkable
 
 import numpy as np
 
-from reconbench.bounds import ApproxDP, Guarantee
-from reconbench.datasets import Domain, Table
+from reconbench.bounds import ApproxDP, GaussianDP, Guarantee, Relation, gaussian_mu
+from reconbench.datasets import Domain, DomainError, Table
 
 
 class MechanismError(ValueError):
@@ -33,12 +36,12 @@ class Mechanism(Protocol):
 
     @classmethod
     def for_budget(
-        cls, domain: Domain, hidden: Sequence[str], epsilon: float, delta: float, *, k: int
+        cls, domain: Domain, hidden: Sequence[str], epsilon: float, delta: float
     ) -> Self:
-        """The mechanism calibrated to (ε, δ); ε = inf is allowed.
+        """Calibrate the mechanism to (ε, δ); ε = inf is allowed.
 
-        Further keyword-only parameters are the mechanism's options, with defaults unless a game
-        must give them. A value that is not allowed is a ``ValueError`` that names the option.
+        Keyword-only parameters are the mechanism's options, with defaults unless a game must give
+        them. A value that is not allowed is a ``ValueError`` that names the option.
         """
         ...
 
@@ -55,5 +58,38 @@ class Mechanism(Protocol):
     def release(self, table: Table, rng: np.random.Generator) -> Release: ...
 
     def facts(self) -> Mapping[str, float]:
-        """Numbers worth a place in every result row, such as the noise scale."""
+        """Numbers that a reader of a result row wants to know, such as the noise scale."""
         ...
+
+
+@dataclass(frozen=True)
+class BudgetedMechanism:
+    """What the mechanisms here have in common: columns, hidden ones, and a replace-one budget."""
+
+    domain: Domain
+    hidden: tuple[str, ...]
+    epsilon: float
+    delta: float
+
+    @classmethod
+    def for_budget(
+        cls, domain: Domain, hidden: Sequence[str], epsilon: float, delta: float
+    ) -> Self:
+        return cls(domain, tuple(hidden), epsilon, delta)
+
+    @cached_property
+    def budget(self) -> ApproxDP:
+        return ApproxDP(self.epsilon, self.delta, Relation.REPLACE_ONE)
+
+    def check_table(self, table: Table) -> None:
+        """Refuse a table over other columns, and one without records."""
+        if table.domain != self.domain:
+            raise DomainError("the table's columns are not those the mechanism was built for")
+        if len(table) == 0:
+            raise DomainError("n must be at least 1: the table has no records")
+
+
+def gaussian_guarantee(budget: ApproxDP) -> GaussianDP:
+    """Return the μ-GDP guarantee of the Gaussian mechanism that spends a replace-one budget."""
+    mu = inf if isinf(budget.epsilon) else gaussian_mu(budget.epsilon, budget.delta)
+    return GaussianDP(mu, Relation.REPLACE_ONE)

@@ -17,17 +17,18 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 from itertools import combinations
-from math import inf, isinf, prod, sqrt
+from math import inf, isfinite, isinf, prod, sqrt
 from typing import ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from reconbench.bounds import ApproxDP, GaussianDP, Relation, gaussian_mu
-from reconbench.datasets import Domain, DomainError, Table
-from reconbench.mechanisms.base import MechanismError
+from reconbench.bounds import ApproxDP, GaussianDP, Relation
+from reconbench.datasets import Domain, Table
+from reconbench.mechanisms.base import BudgetedMechanism, MechanismError, gaussian_guarantee
 
 Floats = npt.NDArray[np.float64]
+MarginalSets = tuple[tuple[int, ...], ...]
 
 MAX_CELLS = 1 << 28
 
@@ -41,7 +42,7 @@ class Workload(StrEnum):
 
 def workload(
     domain: Domain, hidden: Sequence[str], k: int, which: Workload = Workload.TOUCHING
-) -> tuple[tuple[int, ...], ...]:
+) -> MarginalSets:
     """Every set of k columns (positions, ascending), or every one that touches a hidden one.
 
     Their number is T = C(d, k), or T = C(d, k) − C(d − d′, k) for d′ hidden columns of d.
@@ -78,7 +79,7 @@ class MarginalsRelease:
     """Answers to a workload of marginals, as counts with independent noise of sd ``noise_sd``."""
 
     domain: Domain
-    workload: tuple[tuple[int, ...], ...]
+    workload: MarginalSets
     answers: tuple[Floats, ...]
     noise_sd: float
 
@@ -121,8 +122,25 @@ class MarginalsRelease:
         )
 
 
+def release_marginals(
+    table: Table, workload: MarginalSets, noise_sd: float, rng: np.random.Generator
+) -> MarginalsRelease:
+    """Count every marginal of a workload and add independent Gaussian noise to each count."""
+    exact = (marginal_counts(table, columns) for columns in workload)
+    answers = tuple(
+        counts if noise_sd == 0 else counts + rng.normal(0.0, noise_sd, counts.shape)
+        for counts in exact
+    )
+    return MarginalsRelease(table.domain, workload, answers, noise_sd)
+
+
+def _workload_facts(domain: Domain, workload: MarginalSets) -> dict[str, float]:
+    cells = sum(prod(domain.sizes[i] for i in columns) for columns in workload)
+    return {"k": len(workload[0]), "marginals": len(workload), "cells": cells}
+
+
 @dataclass(frozen=True)
-class GaussianMarginals:
+class GaussianMarginals(BudgetedMechanism):
     """Gaussian noise on every cell, calibrated by Gaussian-DP accounting to (ε, δ).
 
     T marginals of sensitivity √2, each with noise N(0, 2σ²), compose to μ = √T/σ; σ is set so
@@ -132,10 +150,6 @@ class GaussianMarginals:
 
     name: ClassVar[str] = "gaussian-marginals"
 
-    domain: Domain
-    hidden: tuple[str, ...]
-    epsilon: float
-    delta: float
     k: int = 3
     released: Workload = Workload.TOUCHING
 
@@ -162,19 +176,12 @@ class GaussianMarginals:
         return cls(domain, tuple(hidden), epsilon, delta, k, Workload(workload))
 
     @cached_property
-    def workload(self) -> tuple[tuple[int, ...], ...]:
+    def workload(self) -> MarginalSets:
         return workload(self.domain, self.hidden, self.k, self.released)
 
     @cached_property
-    def budget(self) -> ApproxDP:
-        return ApproxDP(self.epsilon, self.delta, Relation.REPLACE_ONE)
-
-    @cached_property
     def guarantee(self) -> GaussianDP:
-        budget = self.budget
-        free = isinf(budget.epsilon)
-        mu = inf if free else gaussian_mu(budget.epsilon, budget.delta)
-        return GaussianDP(mu, Relation.REPLACE_ONE)
+        return gaussian_guarantee(self.budget)
 
     @property
     def sigma(self) -> float:
@@ -185,16 +192,16 @@ class GaussianMarginals:
         return sqrt(2) * self.sigma
 
     def release(self, table: Table, rng: np.random.Generator) -> MarginalsRelease:
-        _check_table(table, self.domain)
-        exact = (marginal_counts(table, columns) for columns in self.workload)
-        noisy = tuple(
-            answer if self.noise_sd == 0 else answer + rng.normal(0.0, self.noise_sd, answer.shape)
-            for answer in exact
-        )
-        return MarginalsRelease(self.domain, self.workload, noisy, self.noise_sd)
+        self.check_table(table)
+        return release_marginals(table, self.workload, self.noise_sd, rng)
 
     def facts(self) -> dict[str, float]:
-        return {"sigma": self.sigma, "noise_sd": self.noise_sd, "mu": self.guarantee.mu}
+        return {
+            "sigma": self.sigma,
+            "noise_sd": self.noise_sd,
+            "mu": self.guarantee.mu,
+            **_workload_facts(self.domain, self.workload),
+        }
 
 
 @dataclass(frozen=True)
@@ -212,8 +219,61 @@ class ExactMarginals(GaussianMarginals):
         super().__post_init__()
 
 
-def _check_table(table: Table, domain: Domain) -> None:
-    if table.domain != domain:
-        raise DomainError("the table's columns are not those the mechanism was built for")
-    if len(table) == 0:
-        raise DomainError("n must be at least 1: the table has no records")
+@dataclass(frozen=True)
+class PublishedMarginals:
+    """Marginals that somebody published, with Gaussian noise of sd ``noise_sd`` on every count.
+
+    ``stated`` is the budget that the publisher names for the whole file, replace-one neighbours, of
+    which the noise is taken to use all: the release is then μ-GDP with the μ of that budget. Where
+    nothing is stated, nothing is promised: μ = inf.
+    """
+
+    name: ClassVar[str] = "published-marginals"
+
+    domain: Domain
+    hidden: tuple[str, ...]
+    k: int
+    noise_sd: float
+    stated: ApproxDP | None = None
+
+    def __post_init__(self) -> None:
+        if not (isfinite(self.noise_sd) and self.noise_sd >= 0):
+            raise MechanismError(f"noise-sd must be a number of 0 or more, got {self.noise_sd:g}")
+        _ = self.workload, self.guarantee
+
+    @classmethod
+    def for_budget(
+        cls, domain: Domain, hidden: Sequence[str], epsilon: float, delta: float, *, k: int = 3
+    ) -> Self:
+        sets = workload(domain, hidden, k)
+        return cls.of_budget(domain, hidden, k, ApproxDP(epsilon, delta), len(sets))
+
+    @classmethod
+    def of_budget(
+        cls, domain: Domain, hidden: Sequence[str], k: int, budget: ApproxDP, marginals: int
+    ) -> Self:
+        """Find the noise that spends a budget on so many marginals: sd √(2T)/μ on every count."""
+        sigma = sqrt(marginals) / gaussian_guarantee(budget).mu
+        return cls(domain, tuple(hidden), k, sqrt(2) * sigma, budget)
+
+    @cached_property
+    def workload(self) -> MarginalSets:
+        return workload(self.domain, self.hidden, self.k)
+
+    @property
+    def budget(self) -> ApproxDP:
+        return self.stated or ApproxDP(inf, 0.0, Relation.REPLACE_ONE)
+
+    @cached_property
+    def guarantee(self) -> GaussianDP:
+        return gaussian_guarantee(self.budget)
+
+    def release(self, table: Table, rng: np.random.Generator) -> MarginalsRelease:
+        return release_marginals(table, self.workload, self.noise_sd, rng)
+
+    def facts(self) -> dict[str, float]:
+        return {
+            "noise_sd": self.noise_sd,
+            "mu": self.guarantee.mu,
+            **_workload_facts(self.domain, self.workload),
+        }

@@ -3,24 +3,23 @@
 The query is the sum of the hidden column over all records; replacing one record moves it by at
 most the column's range, the sensitivity. The release is that one number: Laplace noise of scale
 range/ε, the same cut off to what a sum can be (post-processing, so the guarantee stays), or
-Gaussian noise. ``k`` has no meaning here and is ignored.
+Gaussian noise.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import inf, isfinite, isinf
-from typing import ClassVar, Self
+from math import isfinite, isinf
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from reconbench.bounds import ApproxDP, GaussianDP, Guarantee, LaplaceDP, Relation, gaussian_mu
+from reconbench.bounds import GaussianDP, Guarantee, LaplaceDP, Relation
 from reconbench.bounds.rad import GaussianNoise, LaplaceNoise, Noise
-from reconbench.datasets import Attribute, Domain, DomainError, Table
-from reconbench.mechanisms.base import MechanismError
+from reconbench.datasets import Attribute, Domain, Table
+from reconbench.mechanisms.base import BudgetedMechanism, MechanismError, gaussian_guarantee
 
 Floats = npt.NDArray[np.float64]
 
@@ -55,15 +54,10 @@ class SumRelease:
 
 
 @dataclass(frozen=True)
-class LaplaceSum:
+class LaplaceSum(BudgetedMechanism):
     """Laplace noise of scale range/ε: ε-DP for replace-one neighbours."""
 
     name: ClassVar[str] = "laplace-sum"
-
-    domain: Domain
-    hidden: tuple[str, ...]
-    epsilon: float
-    delta: float = 0.0
 
     def __post_init__(self) -> None:
         if len(self.hidden) != 1:
@@ -74,12 +68,6 @@ class LaplaceSum:
             raise MechanismError(f"column {self.hidden[0]!r} has one value only: nothing to hide")
         _ = self.budget, self.guarantee
 
-    @classmethod
-    def for_budget(
-        cls, domain: Domain, hidden: Sequence[str], epsilon: float, delta: float, *, k: int = 1
-    ) -> Self:
-        return cls(domain, tuple(hidden), epsilon, delta)
-
     @cached_property
     def values(self) -> Floats:
         return numbers(self.domain[self.hidden[0]])
@@ -88,10 +76,6 @@ class LaplaceSum:
     def sensitivity(self) -> float:
         """The range of the column."""
         return float(np.ptp(self.values))
-
-    @cached_property
-    def budget(self) -> ApproxDP:
-        return ApproxDP(self.epsilon, self.delta, Relation.REPLACE_ONE)
 
     @property
     def guarantee(self) -> Guarantee:
@@ -106,10 +90,7 @@ class LaplaceSum:
         return None
 
     def release(self, table: Table, rng: np.random.Generator) -> SumRelease:
-        if table.domain != self.domain:
-            raise DomainError("the table's columns are not those the mechanism was built for")
-        if len(table) == 0:
-            raise DomainError("n must be at least 1: the table has no records")
+        self.check_table(table)
         answer = float(self.values[table.column(self.hidden[0])].sum()) + self._draw(rng)
         ends = self.clamp(len(table))
         if ends is not None:
@@ -150,10 +131,7 @@ class GaussianSum(LaplaceSum):
 
     @cached_property
     def guarantee(self) -> GaussianDP:
-        free = isinf(self.epsilon)
-        return GaussianDP(
-            inf if free else gaussian_mu(self.epsilon, self.delta), Relation.REPLACE_ONE
-        )
+        return gaussian_guarantee(self.budget)
 
     @property
     def noise(self) -> Noise | None:
@@ -162,11 +140,7 @@ class GaussianSum(LaplaceSum):
 
     def facts(self) -> dict[str, float]:
         mu = self.guarantee.mu
-        return {
-            "mu": mu,
-            "noise_sd": self.sensitivity / mu,
-            "sensitivity": self.sensitivity,
-        }
+        return {"mu": mu, "noise_sd": self.sensitivity / mu, "sensitivity": self.sensitivity}
 
 
 def numbers(attribute: Attribute) -> Floats:

@@ -13,7 +13,7 @@ import reconbench
 
 ROOT = Path(__file__).resolve().parent.parent
 
-MAY_IMPORT = {
+MAY_IMPORT: dict[str, set[str]] = {
     "bounds": set(),
     "datasets": set(),
     "mechanisms": {"datasets", "bounds"},
@@ -21,51 +21,108 @@ MAY_IMPORT = {
     "benchmarks": {"datasets", "mechanisms", "attacks", "bounds"},
     "reports": {"benchmarks"},
 }
-RESULT_SCHEMA = {("game", "result"), ("store", "summary")}
+ROOMS = (*MAY_IMPORT, "cli")
+# What reports are made from: rows, summaries, and the values of an assessment.
+RESULT_SCHEMA = {
+    ("game", "result"),
+    ("game", "setting"),
+    ("store", "summary"),
+    ("assess", "report"),
+    ("assess", "exposure"),
+}
+# Modules of its own that a folder of the library may hold, its __init__ not counted.
+MOST_MODULES = 14
 
 
-def our_imports(path: Path) -> set[tuple[str, ...]]:
-    """The reconbench modules that a file imports, as parts after ``reconbench``."""
+def module_of(path: Path, root: Path = ROOT) -> tuple[str, ...]:
+    """The dotted name of a file of the library, without ``reconbench``."""
+    parts = path.relative_to(root).with_suffix("").parts
+    parts = parts[2:] if parts[:2] == ("src", "reconbench") else parts
+    return parts[:-1] if parts[-1] == "__init__" else parts
+
+
+def imports_of(path: Path, root: Path = ROOT) -> set[tuple[str, ...]]:
+    """The reconbench modules and names that a file imports, relative imports resolved."""
+    module = module_of(path, root)
+    package = module if path.name == "__init__.py" else module[:-1]
     found: set[tuple[str, ...]] = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and not node.level:
-            base = node.module or ""
-            names = [f"{base}.{alias.name}" for alias in node.names]
+            dotted = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = [*filter(None, (node.module or "").split("."))]
+            if node.level:
+                base = ["reconbench", *package[: len(package) - node.level + 1], *base]
+            dotted = [".".join([*base, alias.name]) for alias in node.names]
         else:
             continue
-        found |= {tuple(n.split(".")[1:]) for n in names if n.split(".")[0] == "reconbench"}
+        found |= {tuple(name.split(".")[1:]) for name in dotted if name.startswith("reconbench.")}
     return found
 
 
-def violations(room: str, path: Path) -> list[str]:
+def violations(path: Path, root: Path = ROOT) -> list[str]:
+    """What a file imports although its room may not, or although it is private to another room."""
+    room = module_of(path, root)[0] if module_of(path, root) else ""
     wrong = []
-    for parts in our_imports(path):
-        if not parts or parts[0] == room:
+    for parts in imports_of(path, root):
+        if not parts or parts[0] == room or parts[0] not in ROOMS:
             continue
-        allowed = parts[0] in MAY_IMPORT[room]
+        allowed = room not in MAY_IMPORT or parts[0] in MAY_IMPORT[room]
         if room == "reports" and parts[0] == "benchmarks":
             allowed = parts[1:3] in RESULT_SCHEMA
-        if not allowed:
-            wrong.append(f"{path.name} imports reconbench.{'.'.join(parts)}")
+        private = any(part.startswith("_") and not part.startswith("__") for part in parts)
+        if not allowed or private:
+            wrong.append(f"{path.relative_to(root)} imports reconbench.{'.'.join(parts)}")
     return wrong
 
 
-@pytest.mark.parametrize("room", MAY_IMPORT)
+def files_of(room: str) -> list[Path]:
+    home = ROOT / "src" / "reconbench" / "cli" if room == "cli" else ROOT / room
+    return [path for path in home.rglob("*.py") if "perf" not in path.parts]
+
+
+@pytest.mark.parametrize("room", ROOMS)
 def test_rooms_import_only_what_they_may(room: str) -> None:
-    files = [p for p in (ROOT / room).rglob("*.py") if "perf" not in p.parts]
+    files = files_of(room)
     assert files
-    assert [wrong for path in files for wrong in violations(room, path)] == []
+    assert [wrong for path in files for wrong in violations(path)] == []
 
 
-def test_the_rule_can_fail(tmp_path: Path) -> None:
-    bad = tmp_path / "bad.py"
-    bad.write_text("from reconbench.attacks import Attack\nimport reconbench.datasets\n")
-    assert len(violations("bounds", bad)) == 2
-    assert len(violations("datasets", bad)) == 1
-    bad.write_text("from reconbench.benchmarks import runner\n")
-    assert violations("reports", bad)
+@pytest.mark.parametrize(
+    ("file", "text", "count"),
+    [
+        ("bounds/bad.py", "from reconbench.attacks import Attack\nimport reconbench.datasets", 2),
+        ("bounds/bad.py", "from ..attacks import Attack", 1),
+        ("bounds/rad/bad.py", "from ... import attacks", 1),
+        ("bounds/rad/bad.py", "from ...datasets.table import Table", 1),
+        ("bounds/rad/__init__.py", "from ..risk import report", 0),
+        ("bounds/rad/bad.py", "from .channel import x\nfrom .. import _validate", 0),
+        ("datasets/bad.py", "def f():\n    from ..bounds import ApproxDP", 1),
+        ("attacks/bad.py", "from reconbench.bounds import _validate", 1),
+        ("attacks/bad.py", "from reconbench.mechanisms.marginals import _cells", 1),
+        ("attacks/bad.py", "from ._unary import UnaryMap", 0),
+        ("reports/bad.py", "from reconbench.benchmarks.run import runner", 1),
+        ("reports/bad.py", "from ..benchmarks.game.result import Result", 0),
+        ("src/reconbench/cli/bad.py", "from ..benchmarks.game.play import _row", 1),
+        ("src/reconbench/cli/bad.py", "from . import _show", 0),
+    ],
+)
+def test_the_rule_can_fail(tmp_path: Path, file: str, text: str, count: int) -> None:
+    path = tmp_path / file
+    path.parent.mkdir(parents=True)
+    path.write_text(text)
+    assert len(violations(path, tmp_path)) == count
+
+
+def test_folders_stay_small() -> None:
+    """A family that outgrows its folder becomes a folder of its own."""
+    folders = {path.parent for room in ROOMS for path in files_of(room)}
+    many = {
+        str(folder.relative_to(ROOT)): count
+        for folder in folders
+        if (count := len({*folder.glob("*.py")} - {folder / "__init__.py"})) > MOST_MODULES
+    }
+    assert many == {}
 
 
 def python(code: str) -> str:

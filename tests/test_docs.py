@@ -77,7 +77,25 @@ def test_contributed_attack_runs_and_reaches_the_leaderboard(tmp_path: Path) -> 
 
 
 def test_links_of_the_documents_exist() -> None:
-    for path in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")):
+    for path in (*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")):
         for target in re.findall(r"\]\(([^)#\s]+)\)", path.read_text(encoding="utf-8")):
             if not target.startswith("http"):
                 assert (path.parent / target).exists(), f"{path.name} links to {target}"
+
+
+def test_the_ten_places_exist() -> None:
+    """What docs/design.md promises a newcomer: ten questions, each answered by a path."""
+    text = (ROOT / "docs" / "design.md").read_text(encoding="utf-8")
+    section = text.partition("## Ten places")[2].partition("\n## ")[0]
+    places = re.findall(r"^\| .+\? \| `([^`]+)` \|$", section, flags=re.MULTILINE)
+    assert len(places) == 10
+    assert [place for place in places if not (ROOT / place).exists()] == []
+
+
+def test_every_page_is_on_the_site() -> None:
+    """A page that the navigation or the index forgets cannot be found."""
+    pages = {path.name for path in (ROOT / "docs").glob("*.md")} - {"index.md"}
+    navigation = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    assert pages == set(re.findall(r"([\w-]+\.md)$", navigation, re.MULTILINE)) - {"index.md"}
+    assert pages == set(re.findall(r"\]\(([\w-]+\.md)\)", index))

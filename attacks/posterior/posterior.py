@@ -5,7 +5,7 @@ Records x_i are independent given what is known of them, and the noise is Gaussi
 with Q the marginals. Guessing, for every record, what the metric likes best under its posterior
 has the largest expected success of all attacks; that expectation is reported with its error.
 
-Gibbs sweeps (`_gibbs`) draw from this posterior. At low noise they would stick, so the likelihood
+Gibbs sweeps (`gibbs`) draw from this posterior. At low noise they would stick, so the likelihood
 is tempered: replicas at several noise levels, from one at which sweeps mix to the true one, are
 annealed side by side and trade places (parallel tempering); only the true level is counted. Where
 that would take too long, each chain is one replica, annealed slowly. Chains that still disagree go
@@ -22,12 +22,18 @@ from typing import ClassVar, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from reconbench.attacks.base import AttackError, AttackerView, Reconstruction
-from reconbench.attacks.posterior._chains import coldest, effective_size, noise_levels, split_rhat
-from reconbench.attacks.posterior._gibbs import exchange
-from reconbench.attacks.posterior._posteriors import Posteriors, best_possible
-from reconbench.attacks.rap._cell_model import GRAM_LIMIT, CellModel
-from reconbench.attacks.rap._gram_model import GramModel
+from reconbench.attacks.base import (
+    AttackError,
+    AttackerView,
+    Reconstruction,
+    require_playable,
+    skip_unless_marginals,
+)
+from reconbench.attacks.posterior.cell_model import GRAM_LIMIT, CellModel
+from reconbench.attacks.posterior.chains import coldest, effective_size, noise_levels, split_rhat
+from reconbench.attacks.posterior.gibbs import exchange
+from reconbench.attacks.posterior.gram_model import GramModel
+from reconbench.attacks.posterior.posteriors import Posteriors, best_possible
 from reconbench.mechanisms import MarginalsRelease
 
 Codes = npt.NDArray[np.int64]
@@ -50,30 +56,24 @@ class Posterior:
     def __init__(
         self, chains: int = 4, sweeps: int = 200, burn_in: int = 60, rounds: int = 4
     ) -> None:
-        if chains < 2:
-            raise AttackError(f"posterior: chains must be at least 2 to compare, got {chains}")
-        if sweeps < 4:
-            raise AttackError(f"posterior: sweeps must be at least 4, got {sweeps}")
-        if burn_in < 1:
-            raise AttackError(f"posterior: burn_in must be at least 1, got {burn_in}")
-        if rounds < 1:
-            raise AttackError(f"posterior: rounds must be at least 1, got {rounds}")
+        for option, value, least in (
+            ("chains", chains, 2),
+            ("sweeps", sweeps, 4),
+            ("burn_in", burn_in, 1),
+            ("rounds", rounds, 1),
+        ):
+            if value < least:
+                raise AttackError(f"posterior: {option} must be at least {least}, got {value}")
         self.chains = chains
         self.sweeps = sweeps
         self.burn_in = burn_in
         self.rounds = rounds
 
     def skip(self, view: AttackerView) -> str | None:
-        if view.others is not None:
-            return "posterior plays the realistic adversary only"
-        if not isinstance(view.release, MarginalsRelease):
-            return "posterior attacks marginals only"
-        return None
+        return skip_unless_marginals(self.name, view)
 
     def reconstruct(self, view: AttackerView, rng: np.random.Generator) -> Reconstruction:
-        if not isinstance(view.release, MarginalsRelease):
-            raise AttackError("posterior attacks marginals only")
-        release = view.release.touching(view.targets)
+        release = require_playable(self, view, MarginalsRelease).touching(view.targets)
         gram = len(view.targets) == 1 and view.n <= GRAM_LIMIT
         model: Model = GramModel(view, release) if gram else CellModel(view, release)
         true = coldest(release.noise_sd, len(release.domain), release.k)

@@ -1,1 +1,8 @@
-"""Relaxed adaptive projection: the attack, its variants and the descent that they share."""
+"""Relaxed adaptive projection (RAP): hidden columns fitted to released marginals by descent.
+
+- ``rap``: the attacks rap, rap-converged and rap-map; read this first
+- ``confidence_ranked``: many fits from random starts, and how far they agree
+- ``problem``: what a view's descent needs: real and simulated tables, and the starts
+- ``descent``: Adam on the logits of many tables at once
+- ``marginal_fit``: the squared error of relaxed records and its gradient
+"""

@@ -29,7 +29,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from reconbench.attacks.rap.marginal_fit import GRAM_LIMIT, MarginalFit, marginal_fit
+from reconbench.attacks.rap.marginal_fit import MarginalFit, marginal_fit
 from reconbench.datasets import Table
 from reconbench.mechanisms import MarginalsRelease
 
@@ -38,6 +38,7 @@ Floats = npt.NDArray[np.float64]
 SMALLEST_PRIOR = 1e-9
 SMALLEST_WEIGHT = 1e-300
 BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8
+GRAM_LIMIT = 1_000
 PAD = 16
 BLOCK = 1 << 15
 
@@ -264,7 +265,7 @@ class FormPaths:
         logits = [
             torch.from_numpy(start).repeat(len(problem.tables), 1, 1) for start in problem.starts
         ]
-        self._descent = Descent.from_logits(logits, learning_rate)
+        self._descent = Descent(logits, learning_rate)
 
     def step(self) -> None:
         self._descent.step(self._fit)
@@ -288,19 +289,9 @@ class Descent:
     Written out: `torch.optim` takes a second to import and twice as long a step on small tables.
     """
 
-    def __init__(self, priors: Sequence[torch.Tensor], worlds: int, learning_rate: float) -> None:
-        starts = [prior.clamp_min(SMALLEST_PRIOR).log() for prior in priors]
-        self._begin([start.expand(worlds, *start.shape).clone() for start in starts], learning_rate)
-
-    @classmethod
-    def from_logits(cls, logits: Sequence[torch.Tensor], learning_rate: float) -> Descent:
+    def __init__(self, logits: Sequence[torch.Tensor], learning_rate: float) -> None:
         """Each column's logits, (worlds, n, V), are moved in place."""
-        self = cls.__new__(cls)
-        self._begin(list(logits), learning_rate)
-        return self
-
-    def _begin(self, logits: list[torch.Tensor], learning_rate: float) -> None:
-        self._logits = logits
+        self._logits = list(logits)
         self._first = [torch.zeros_like(each) for each in logits]
         self._second = [torch.zeros_like(each) for each in logits]
         self._learning_rate = learning_rate

@@ -20,21 +20,16 @@ from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
-import torch
 
-from reconbench.attacks.base import AttackError, AttackerView, Reconstruction
-from reconbench.attacks.rap.descent import (
-    Gram,
-    Objective,
-    Paths,
-    Problem,
-    batches,
-    in_gram_form,
-    log_prior,
+from reconbench.attacks.base import (
+    AttackError,
+    AttackerView,
+    Reconstruction,
+    skip_unless_marginals,
 )
-from reconbench.attacks.rap.marginal_fit import ReleaseParts, shared_parts
+from reconbench.attacks.rap.descent import Objective, Paths, batches
+from reconbench.attacks.rap.problem import build_problem, require_marginals
 from reconbench.datasets import Table, draw_targets
-from reconbench.mechanisms import ExactMarginals, GaussianMarginals, MarginalsRelease
 
 Codes = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -42,11 +37,95 @@ Floats = npt.NDArray[np.float64]
 SIMULATED_RECORDS = 1_600
 PATIENCE = 8
 SHORTEST = 20
-# Standard deviation of the noise on the logits of every start but the first.
-START_SPREAD = 1.0
 
 
-class Rap:
+class RapConverged:
+    """The naive setting of Swanberg 2025, section 6.1: a fixed number of steps, to convergence.
+
+    Minimises ‖Q(P) − answers‖² from the conditional prior. The prior enters through the start
+    alone; with noise on the answers the noise is fitted too.
+    """
+
+    name: ClassVar[str] = "rap-converged"
+
+    def __init__(self, steps: int = 1_000, learning_rate: float = 0.05, restarts: int = 1) -> None:
+        check_descent_options(self.name, steps, learning_rate)
+        if restarts < 1:
+            raise AttackError(f"{self.name}: restarts must be at least 1, got {restarts}")
+        self.steps = steps
+        self.learning_rate = learning_rate
+        self.restarts = restarts
+
+    def skip(self, view: AttackerView) -> str | None:
+        return skip_unless_marginals(self.name, view)
+
+    def reconstruct(self, view: AttackerView, rng: np.random.Generator) -> Reconstruction:
+        return self.reconstruct_many([view], [rng])[0]
+
+    def reconstruct_many(
+        self, views: Sequence[AttackerView], rngs: Sequence[np.random.Generator]
+    ) -> list[Reconstruction]:
+        """Attack repetitions of one game at once; each result is what `reconstruct` returns."""
+        noise_sd = check_views(self.name, views, rngs)
+        return self._reconstruct(views, rngs, noise_sd)
+
+    def _reconstruct(
+        self, views: Sequence[AttackerView], rngs: Sequence[np.random.Generator], noise_sd: float
+    ) -> list[Reconstruction]:
+        """Run a fixed number of steps on every view; the start of smallest loss wins."""
+        problems = [
+            build_problem(view, rng, self.restarts) for view, rng in zip(views, rngs, strict=True)
+        ]
+        reconstructions: list[Reconstruction] = []
+        for chosen, paths in batches(problems, self._objective(noise_sd), self.learning_rate):
+            for _ in range(self.steps):
+                paths.step()
+            columns, losses = best_starts(paths)
+            for row, i in enumerate(chosen):
+                relaxed = [column[row, 0] for column in columns]
+                info = {"steps": self.steps, "loss": float(losses[row, 0])}
+                guess = views[i].metric.decide(relaxed)
+                reconstructions.append(views[i].reconstruction(guess, _confidence(relaxed), info))
+        return reconstructions
+
+    def _objective(self, noise_sd: float) -> Objective:
+        return Objective()
+
+
+class RapMap(RapConverged):
+    """The prior in the loss, with the weight that the noise gives it.
+
+    Minimises, with π_ic the conditional prior of hidden column c of record i,
+
+        ‖Q(P) − answers‖² / (2 noise_sd²) − Σ_ic ⟨P_ic, log π_ic⟩ + Σ_ic ⟨P_ic, log P_ic⟩,
+
+    that is, the negative log-likelihood of the mean table plus Σ_ic KL(P_ic ‖ π_ic). It is the
+    mean-field variational free energy but for the variance of Q(X) under P, a sum of
+    p(1 − p)-terms of single records. With one hidden column the loss is convex, so its minimum does
+    not depend on the start. ``entropy=False`` leaves the last term out. Several hidden columns each
+    have their own prior given the known ones: what they say about each other enters through the
+    marginals alone.
+
+    Without noise the squared error alone is minimised.
+    """
+
+    name: ClassVar[str] = "rap-map"
+
+    def __init__(
+        self,
+        steps: int = 1_000,
+        learning_rate: float = 0.05,
+        restarts: int = 1,
+        entropy: bool = True,
+    ) -> None:
+        super().__init__(steps, learning_rate, restarts)
+        self.entropy = entropy
+
+    def _objective(self, noise_sd: float) -> Objective:
+        return weigh_by_noise(noise_sd, self.entropy)
+
+
+class Rap(RapConverged):
     """Adam on softmax logits of the hidden columns, stopped by simulation or after fixed steps."""
 
     name: ClassVar[str] = "rap"
@@ -59,73 +138,40 @@ class Rap:
         worlds: int | None = None,
         restarts: int = 1,
     ) -> None:
-        check_options(self.name, steps, learning_rate, restarts)
+        super().__init__(steps, learning_rate, restarts)
         if stopping not in ("simulated", "steps"):
             raise AttackError(f"rap: stopping must be 'simulated' or 'steps', got {stopping!r}")
         if worlds is not None and worlds < 1:
             raise AttackError(f"rap: worlds must be at least 1, got {worlds}")
-        self.steps = steps
-        self.learning_rate = learning_rate
         self.simulate = stopping == "simulated"
         self.worlds = worlds
-        self.restarts = restarts
 
-    def skip(self, view: AttackerView) -> str | None:
-        return cannot_attack(self.name, view)
-
-    def reconstruct(self, view: AttackerView, rng: np.random.Generator) -> Reconstruction:
-        return self.reconstruct_many([view], [rng])[0]
-
-    def reconstruct_many(
-        self, views: Sequence[AttackerView], rngs: Sequence[np.random.Generator]
+    def _reconstruct(
+        self, views: Sequence[AttackerView], rngs: Sequence[np.random.Generator], noise_sd: float
     ) -> list[Reconstruction]:
-        """Repetitions of one game at once; each result is what `reconstruct` returns alone."""
-        check_views(self.name, views, rngs)
         if not self.simulate:
-            return descend(views, rngs, Objective(), self.steps, self.learning_rate, self.restarts)
+            return super()._reconstruct(views, rngs, noise_sd)
         imagined = [self._imagine(view, rng) for view, rng in zip(views, rngs, strict=True)]
         problems = [
-            problem_of(view, rng, self.restarts, truths)
+            build_problem(view, rng, self.restarts, truths)
             for view, rng, truths in zip(views, rngs, imagined, strict=True)
         ]
-        found: list[Reconstruction] = []
+        reconstructions: list[Reconstruction] = []
         for chosen, paths in batches(problems, Objective(), self.learning_rate):
-            some = [views[i] for i in chosen]
             truths = np.stack([imagined[i] for i in chosen])
-            found += stop_where_best(some, truths, paths, self.steps)
-        return found
+            reconstructions += stop_where_best(
+                [views[i] for i in chosen], truths, paths, self.steps
+            )
+        return reconstructions
 
     def _imagine(self, view: AttackerView, rng: np.random.Generator) -> Codes:
-        """Tables as likely as the real one, for all the attacker knows: (worlds, n, d′)."""
+        """Draw tables as likely as the real one, for all the attacker knows: (worlds, n, d′)."""
         worlds = self.worlds or ceil(SIMULATED_RECORDS / max(view.n, 100))
         return draw_targets(view.prior, view.known, view.targets, worlds, rng)
 
 
-def descend(
-    views: Sequence[AttackerView],
-    rngs: Sequence[np.random.Generator],
-    objective: Objective,
-    steps: int,
-    learning_rate: float,
-    restarts: int,
-) -> list[Reconstruction]:
-    """A fixed number of steps on every view; of its starts the one of smallest loss wins."""
-    problems = [problem_of(view, rng, restarts) for view, rng in zip(views, rngs, strict=True)]
-    found: list[Reconstruction] = []
-    for chosen, paths in batches(problems, objective, learning_rate):
-        for _ in range(steps):
-            paths.step()
-        columns, losses = best_starts(paths)
-        for row, i in enumerate(chosen):
-            mine = [column[row, 0] for column in columns]
-            info = {"steps": steps, "loss": float(losses[row, 0])}
-            guess = views[i].metric.decide(mine)
-            found.append(views[i].reconstruction(guess, _sureness(mine), info))
-    return found
-
-
 def best_starts(paths: Paths, several: bool = True) -> tuple[list[Floats], Floats]:
-    """The columns, (views, tables, n, V), of the start of smallest loss, and that loss.
+    """Pick the columns, (views, tables, n, V), of the start of smallest loss, and that loss.
 
     Where there are not several starts nothing needs comparing, and no loss is returned.
     """
@@ -153,8 +199,8 @@ def stop_where_best(
     starts = [metric.best_guess(view.prior, view.known, view.targets) for view in views]
     domain = views[0].target_domain
 
-    def right(true: Codes, guess: Codes) -> Codes:
-        """Successes of every view on all its simulated tables together."""
+    def count_successes(true: Codes, guess: Codes) -> Codes:
+        """Count the successes of every view on all its simulated tables together."""
         width = len(domain)
         whole = Table(domain, true.reshape(-1, width)), Table(domain, guess.reshape(-1, width))
         return np.asarray(metric.score(*whole).reshape(len(true), -1).sum(axis=1))
@@ -162,7 +208,7 @@ def stop_where_best(
     guesses: list[Codes] = [np.asarray(guess.codes, dtype=np.int64) for guess, _ in starts]
     scores: list[Floats] = [success for _, success in starts]
     first = np.stack(guesses)[:, None]
-    best = right(truths, np.broadcast_to(first, truths.shape))
+    best = count_successes(truths, np.broadcast_to(first, truths.shape))
     best_step, tried = np.zeros(len(views), dtype=int), np.zeros(len(views), dtype=int)
     losses = paths.losses(tables=1)[:, 0].min(axis=1)
     since = np.zeros(len(views), dtype=int)
@@ -173,16 +219,17 @@ def stop_where_best(
         paths.step()
         if step in looks:
             columns, current = best_starts(paths, several)
-            found = right(truths[active], metric.decide([column[:, 1:] for column in columns]))
-            better = found > best[active]
+            guessed = metric.decide([column[:, 1:] for column in columns])
+            successes = count_successes(truths[active], guessed)
+            better = successes > best[active]
             since[active] = np.where(better, 0, since[active] + 1)
             if better.any() and not several:
                 current = paths.losses(tables=1)[:, :, 0]
             for row in np.flatnonzero(better):
                 i = active[row]
-                mine = [column[row, 0] for column in columns]
-                guesses[i], scores[i] = metric.decide(mine), _sureness(mine)
-                best[i], best_step[i], losses[i] = found[row], step, current[row, 0]
+                relaxed = [column[row, 0] for column in columns]
+                guesses[i], scores[i] = metric.decide(relaxed), _confidence(relaxed)
+                best[i], best_step[i], losses[i] = successes[row], step, current[row, 0]
         elif step != SHORTEST:
             continue
         tried[active] = step
@@ -206,139 +253,46 @@ def stop_where_best(
     ]
 
 
-def _sureness(columns: Sequence[Floats]) -> Floats:
-    """The product over columns of the largest weight."""
+def _confidence(columns: Sequence[Floats]) -> Floats:
+    """Multiply the largest weight of every column."""
     weights: Floats = np.prod([column.max(axis=1) for column in columns], axis=0, dtype=np.float64)
     return weights
 
 
-def problem_of(
-    view: AttackerView,
-    rng: np.random.Generator,
-    restarts: int,
-    truths: Codes | None = None,
-    start_spread: float = START_SPREAD,
-) -> Problem:
-    """The real table, simulated ones with the given hidden cells, (worlds, n, d′), and the starts.
-
-    Draws from the view's own generator: first what simulated releases need, then the starts.
-    """
-    log_priors = tuple(
-        log_prior(view.prior.conditional(view.known, [target])) for target in view.targets
-    )
-    release = _release(view)
-    tables = (
-        _gram(view, release, truths, rng)
-        if in_gram_form(view.n, len(view.targets))
-        else (release, *_simulated(view, truths, rng))
-    )
-    starts = tuple(
-        np.concatenate(
-            [each[None], each + start_spread * rng.standard_normal((restarts - 1, *each.shape))]
-        )
-        for each in log_priors
-    )
-    return Problem(view.known, view.targets, log_priors, starts, tables)
+def weigh_by_noise(noise_sd: float, entropy: bool) -> Objective:
+    """Weigh the squared error against the prior as the noise does; without noise, error alone."""
+    if noise_sd == 0:
+        return Objective()
+    return Objective(1 / (2 * noise_sd**2), 1.0, 1.0 if entropy else 0.0)
 
 
-def _gram(
-    view: AttackerView, release: MarginalsRelease, truths: Codes | None, rng: np.random.Generator
-) -> Gram:
-    """The squared errors in Gram form.
-
-    Simulated tables need no marginals where the noise is Gaussian. B_iv = Σ_K answer_K[x_iK, v]
-    adds up one noisy cell for each known part K, and records i and j share G_ij of these cells. So
-    for true hidden values with indicators X, B is Gaussian with mean G X and covariance
-    noise_sd² G between records, independent between values v.
-    """
-    parts = ReleaseParts([release], view.known, view.targets)
-    matrix = shared_parts(view.known, parts.k - 1)
-    (hidden,) = parts.order
-    (size,) = view.target_domain.sizes
-    real = np.zeros((1, view.n, size)) + parts.gathered((hidden,))
-    constant = float(parts.sums_of_squares()[0])
-    if truths is None:
-        return Gram(matrix, real, constant)
-    if type(view.mechanism) in (GaussianMarginals, ExactMarginals):
-        means = torch.from_numpy(matrix @ np.eye(size)[truths[:, :, 0]])
-        draws = torch.from_numpy(rng.standard_normal((len(truths), view.n, size)))
-        noise = _root(torch.from_numpy(matrix)) @ draws
-        simulated = (means + release.noise_sd * noise).numpy()
-    else:
-        played = ReleaseParts(_simulated(view, truths, rng), view.known, view.targets)
-        simulated = np.broadcast_to(played.gathered((hidden,)), (len(truths), view.n, size))
-    return Gram(matrix, np.concatenate([real, simulated]), constant)
-
-
-def _root(matrix: torch.Tensor) -> torch.Tensor:
-    """L with L Lᵀ = the matrix; it may be singular, so its diagonal is raised by a part in 1e8."""
-    raised = matrix + torch.diag(1e-8 * matrix.diagonal() + 1e-300)
-    root: torch.Tensor = torch.linalg.cholesky(raised)
-    return root
-
-
-def _simulated(
-    view: AttackerView, truths: Codes | None, rng: np.random.Generator
-) -> tuple[MarginalsRelease, ...]:
-    hidden = view.target_domain
-    return tuple(
-        _play(view, Table(hidden, each), rng) for each in (() if truths is None else truths)
-    )
-
-
-def _play(view: AttackerView, hidden: Table, rng: np.random.Generator) -> MarginalsRelease:
-    """A release of an imagined table by the real mechanism."""
-    table = view.known.join(hidden).project(view.release.domain.names)
-    release = view.mechanism.release(table, rng)
-    if not isinstance(release, MarginalsRelease):
-        raise AttackError("rap attacks marginals only")
-    return release
-
-
-def _release(view: AttackerView) -> MarginalsRelease:
-    if not isinstance(view.release, MarginalsRelease):
-        raise AttackError("rap attacks marginals only")
-    return view.release
-
-
-def cannot_attack(name: str, view: AttackerView) -> str | None:
-    """Why a relaxation of all records at once does not fit the view, if so."""
-    if view.others is not None:
-        return f"{name} plays the realistic adversary only"
-    if not isinstance(view.release, MarginalsRelease):
-        return f"{name} attacks marginals only"
-    return None
-
-
-def check_options(name: str, steps: int, learning_rate: float, restarts: int) -> None:
+def check_descent_options(name: str, steps: int, learning_rate: float) -> None:
     if steps < 1:
         raise AttackError(f"{name}: steps must be at least 1, got {steps}")
     if not 0 < learning_rate < float("inf"):
         raise AttackError(f"{name}: learning_rate must be positive, got {learning_rate}")
-    if restarts < 1:
-        raise AttackError(f"{name}: restarts must be at least 1, got {restarts}")
 
 
 def check_views(
     name: str, views: Sequence[AttackerView], rngs: Sequence[np.random.Generator]
-) -> set[float]:
-    """Views attacked together must be repetitions of one game; returns the one noise they have."""
+) -> float:
+    """Check that views attacked together are repetitions of one game; return their noise sd."""
     if len(views) != len(rngs):
         raise AttackError(
-            f"{name}: one generator a view is needed, got {len(views)} views and {len(rngs)} "
+            f"{name} needs one generator per view, got {len(views)} views and {len(rngs)} "
             "generators"
         )
     if not views:
         raise AttackError(f"{name}: at least one view is needed, got none")
     for view in views:
-        reason = cannot_attack(name, view)
+        reason = skip_unless_marginals(name, view)
         if reason is not None:
             raise AttackError(reason)
-    noises = {_release(view).noise_sd for view in views}
+    noises = {require_marginals(view.release).noise_sd for view in views}
     games = {(view.n, view.targets, view.metric.name, view.known.domain.names) for view in views}
     if len(games) * len(noises) > 1:
         raise AttackError(
             f"{name}: views attacked together must be repetitions of one game, got "
             f"{len(games) * len(noises)} different ones; attack each game by itself"
         )
-    return noises
+    return noises.pop()

@@ -49,7 +49,7 @@ class Accuracy:
         )
 
 
-def cleaned_distance(table: Table, release: MarginalsRelease) -> float:
+def measure_cleaned_distance(table: Table, release: MarginalsRelease) -> float:
     """Total variation between released and exact marginals after the clean-up, mean over them.
 
     A marginal without a positive count is cleaned to the uniform one.

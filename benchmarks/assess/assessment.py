@@ -8,11 +8,11 @@ from math import isinf
 
 import numpy as np
 
-from reconbench.attacks import parse_metric
 from reconbench.benchmarks import plugins
 from reconbench.benchmarks.assess.accuracy import Accuracy
 from reconbench.benchmarks.assess.exposure import Exposure, Mean
-from reconbench.benchmarks.assess.max_epsilon import Measure, Measured, Proved
+from reconbench.benchmarks.assess.max_epsilon import Measure, MeasuredEpsilon, ProvedEpsilon
+from reconbench.benchmarks.game.options import Options
 from reconbench.benchmarks.game.play import Game, check
 from reconbench.benchmarks.game.result import Result
 from reconbench.datasets import Table
@@ -28,7 +28,7 @@ class AssessError(ValueError):
     """An assessment that cannot be made as asked."""
 
 
-def ladder(epsilon: float) -> tuple[float, ...]:
+def space_budgets(epsilon: float) -> tuple[float, ...]:
     """Budgets around one, rounded to three digits."""
     return tuple(float(f"{epsilon * step:.3g}") if step != 1 else epsilon for step in STEPS)
 
@@ -67,7 +67,7 @@ class Question:
         missing = {PRIOR, OPTIMAL} - set(self.attacks)
         if missing:
             raise AssessError(f"attacks must contain {PRIOR} and {OPTIMAL}, got {self.attacks}")
-        named = plugins.registered("attacks")
+        named = plugins.get_entries("attack")
         for name in self.attacks:
             if name not in named:
                 raise AssessError(f"unknown attack {name!r}; allowed: {', '.join(named)}")
@@ -75,7 +75,7 @@ class Question:
     @cached_property
     def budgets(self) -> tuple[float, ...]:
         """The ε that are played, ascending."""
-        return tuple(sorted({self.epsilon, *(self.epsilons or ladder(self.epsilon))}))
+        return tuple(sorted({self.epsilon, *(self.epsilons or space_budgets(self.epsilon))}))
 
     def game(self, n: int, epsilon: float, rep: int = 0) -> Game:
         return Game(
@@ -85,7 +85,7 @@ class Question:
             epsilon=epsilon,
             delta=self.delta,
             n=n,
-            k=self.k,
+            mechanism_options=Options({} if self.k == 3 else {"k": self.k}),
             metric=self.metric,
             seed=self.seed,
             rep=rep,
@@ -116,7 +116,7 @@ def check_table(question: Question, table: Table) -> None:
                 "nothing to reconstruct; choose another target"
             )
     played = domain.project(name for name in domain.names if name in (*known, *targets))
-    parse_metric(question.metric).check(played, targets)
+    plugins.build_metric(question.metric).check(played, targets)
     for epsilon in question.budgets:
         GaussianMarginals.for_budget(played, targets, epsilon, question.delta, k=question.k)
 
@@ -134,7 +134,7 @@ def check_question(question: Question, table: Table) -> None:
 
 
 @dataclass(frozen=True)
-class AttackAt:
+class AttackShares:
     """An attack at a budget: shares of records reconstructed."""
 
     attack: str
@@ -181,7 +181,7 @@ class Budget:
     noise_sd: float
     prior_real: float
     prior_expected: float
-    attacks: tuple[AttackAt, ...]
+    attacks: tuple[AttackShares, ...]
     best_possible: float | None
     best_converged: bool | None
     fresh_gain: Mean | None
@@ -189,7 +189,7 @@ class Budget:
     sure: Sure
     accuracy: Accuracy
 
-    def attack(self, name: str) -> AttackAt:
+    def attack(self, name: str) -> AttackShares:
         return next(each for each in self.attacks if each.attack == name)
 
 
@@ -203,6 +203,6 @@ class Assessment:
     unit: str
     budgets: tuple[Budget, ...]
     exposure: Exposure
-    proved: tuple[Proved, ...] = ()
-    measured: tuple[Measured, ...] = ()
+    proved: tuple[ProvedEpsilon, ...] = ()
+    measured: tuple[MeasuredEpsilon, ...] = ()
     rows: tuple[Result, ...] = field(default=(), repr=False)

@@ -66,7 +66,9 @@ class Kinds:
     hidden_records: int
 
 
-def kinds(attribute: Attribute, codes: Codes, prior: Bools, hits: Bools, hidden: Bools) -> Kinds:
+def list_kinds(
+    attribute: Attribute, codes: Codes, prior: Bools, hits: Bools, hidden: Bools
+) -> Kinds:
     """``prior`` is (n,): right without the release; ``hits`` is (repetitions, n); ``hidden`` says
     which labels may not be shown."""
     counts = np.bincount(codes, minlength=attribute.size)
@@ -82,7 +84,7 @@ def kinds(attribute: Attribute, codes: Codes, prior: Bools, hits: Bools, hidden:
     return Kinds(attribute.name, tuple(found), int(hidden.sum()), int(counts[hidden].sum()))
 
 
-def suppressed(counts: Codes, threshold: int, already: Bools | bool = False) -> Bools:
+def find_suppressed(counts: Codes, threshold: int, already: Bools | bool = False) -> Bools:
     """Which kinds of one column may not be shown, given how many records each has."""
     hidden: Bools = (counts < threshold) | already
     for code in np.argsort(counts, kind="stable"):
@@ -93,20 +95,20 @@ def suppressed(counts: Codes, threshold: int, already: Bools | bool = False) -> 
     return hidden
 
 
-def suppressed_together(
+def find_suppressed_together(
     columns: Sequence[Codes], sizes: Sequence[int], threshold: int
 ) -> list[Bools]:
     """Which kinds of each column may not be shown where all columns are shown side by side."""
     counts = [np.bincount(c, minlength=size) for c, size in zip(columns, sizes, strict=True)]
-    hidden = [suppressed(each, threshold) for each in counts]
-    while (found := _left_over(columns, hidden, threshold)) is not None:
+    hidden = [find_suppressed(each, threshold) for each in counts]
+    while (found := _find_left_over(columns, hidden, threshold)) is not None:
         place, code = found
         hidden[place][code] = True
-        hidden[place] = suppressed(counts[place], threshold, hidden[place])
+        hidden[place] = find_suppressed(counts[place], threshold, hidden[place])
     return hidden
 
 
-def _left_over(
+def _find_left_over(
     columns: Sequence[Codes], hidden: Sequence[Bools], threshold: int
 ) -> tuple[int, int] | None:
     """A column and a kind of it that, with others, gives away too few records of a wider kind.
@@ -169,9 +171,9 @@ class Exposure:
         codes = [*truth.codes.T, *known.codes.T]
         sizes = [attribute.size for attribute in attributes]
         found = tuple(
-            kinds(attribute, mine, hits[0], hits[1:], hidden)
+            list_kinds(attribute, mine, hits[0], hits[1:], hidden)
             for attribute, mine, hidden in zip(
-                attributes, codes, suppressed_together(codes, sizes, threshold), strict=True
+                attributes, codes, find_suppressed_together(codes, sizes, threshold), strict=True
             )
         )
         split = len(truth.domain)

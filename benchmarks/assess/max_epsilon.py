@@ -23,9 +23,11 @@ from reconbench.bounds import (
     Guarantee,
     MeanFromGuess,
     NoAnswerError,
+    WholePriors,
     WorstAdvantage,
     calibrate,
     gaussian_mu,
+    prior_exact_bound,
 )
 from reconbench.datasets import Prior, Table
 
@@ -73,6 +75,10 @@ class RecordRisks:
     def _baseline(self) -> Floats:
         return self.metric.best_guess(self.prior, self._distinct[0], self.targets)[1]
 
+    @cached_property
+    def _whole_priors(self) -> WholePriors | None:
+        return self.metric.whole_priors(self.prior, self._distinct[0], self.targets)
+
     def mean(self, measure: Measure, guarantee: Guarantee) -> float:
         """The mean over records."""
         return float(self._risks(measure, guarantee) @ self._distinct[1])
@@ -82,16 +88,15 @@ class RecordRisks:
         return float(self._risks(measure, guarantee).max())
 
     def _risks(self, measure: Measure, guarantee: Guarantee) -> Floats:
-        records = self._distinct[0]
         success = np.asarray(MeanFromGuess(self._baseline, guarantee).per_target)
-        whole = self.metric.prior_bounds(self.prior, records, self.targets, guarantee).mean
-        if whole is not None:
+        if self._whole_priors is not None:
+            whole = prior_exact_bound(self._whole_priors, guarantee)
             success = np.minimum(success, whole.per_target)
         return measure.of(success, self._baseline)
 
 
 @dataclass(frozen=True)
-class Proved:
+class ProvedEpsilon:
     """An answer by a bound: the largest ε, inf if every one keeps the risk, None if none does."""
 
     scope: str
@@ -99,7 +104,9 @@ class Proved:
     why_not: str | None = None
 
 
-def proved(risks: RecordRisks, measure: Measure, most: float, delta: float) -> list[Proved]:
+def find_proved_epsilons(
+    risks: RecordRisks, measure: Measure, most: float, delta: float
+) -> list[ProvedEpsilon]:
     """From the weakest demand to the strongest."""
     scopes: dict[str, Callable[[Guarantee], float]] = {
         "mean": lambda guarantee: risks.mean(measure, guarantee)
@@ -107,18 +114,20 @@ def proved(risks: RecordRisks, measure: Measure, most: float, delta: float) -> l
     if measure is Measure.ADVANTAGE:
         scopes["worst-record"] = lambda guarantee: risks.worst(measure, guarantee)
         scopes["any-prior"] = WorstAdvantage()
-    return [_proved(scope, risk, most, delta) for scope, risk in scopes.items()]
+    return [_find_proved_epsilon(scope, risk, most, delta) for scope, risk in scopes.items()]
 
 
-def _proved(scope: str, risk: Callable[[Guarantee], float], most: float, delta: float) -> Proved:
+def _find_proved_epsilon(
+    scope: str, risk: Callable[[Guarantee], float], most: float, delta: float
+) -> ProvedEpsilon:
     try:
-        return Proved(scope, calibrate(risk, most, GaussianBudget(delta)).value)
+        return ProvedEpsilon(scope, calibrate(risk, most, GaussianBudget(delta)).value)
     except NoAnswerError as error:
-        return Proved(scope, None, str(error))
+        return ProvedEpsilon(scope, None, str(error))
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredEpsilon:
     """An answer by play: ``keeps`` is the largest ε tried up to which the risk was kept, None if
     already the smallest did not; ``passes`` the next one, None if all were kept; ``about`` lies
     between, where the straight line over log ε meets the risk."""
@@ -129,7 +138,9 @@ class Measured:
     about: float | None
 
 
-def measured(scope: str, points: Sequence[tuple[float, float]], most: float) -> Measured:
+def find_measured_epsilon(
+    scope: str, points: Sequence[tuple[float, float]], most: float
+) -> MeasuredEpsilon:
     """``points`` are pairs of ε and risk."""
     ladder = sorted(points)
     place = next((i for i, (_, risk) in enumerate(ladder) if risk > most), len(ladder))
@@ -140,4 +151,4 @@ def measured(scope: str, points: Sequence[tuple[float, float]], most: float) -> 
         low, high = ladder[place - 1][1], ladder[place][1]
         step = (most - low) / (high - low)
         about = exp(log(keeps) + step * (log(passes) - log(keeps)))
-    return Measured(scope, keeps, passes, about)
+    return MeasuredEpsilon(scope, keeps, passes, about)

@@ -185,10 +185,10 @@ def client_of(channel: SupportChannel) -> Client:
 
 def load_client(spec: str) -> Client:
     """A client of the user's own, by ``path/to/file.py:function``."""
-    path = plugins.own_file(spec)
+    path = plugins.get_file(spec)
     if path is None or not path.endswith(".py"):
         raise AuditError(f"client {spec!r} must be path/to/file.py:function")
-    function = plugins.load(spec)
+    function = plugins.load_from_file(spec)
     if not callable(function):
         raise AuditError(f"client {spec!r} must be a function of (values, rng)")
 

@@ -23,7 +23,7 @@ from reconbench.benchmarks import plugins
 from reconbench.benchmarks.game.random_streams import stream
 from reconbench.bounds import Relation
 from reconbench.bounds.audit import mcmc
-from reconbench.mechanisms.training.training import Network, Records, Sgd, Training
+from reconbench.mechanisms.training.algorithms import Network, Records, Sgd, Training
 
 LEVELS = tuple(percent / 100 for percent in range(1, 100))
 
@@ -73,14 +73,14 @@ class FromPrior:
     label: str
 
     def __post_init__(self) -> None:
-        plugins.prior(self.dataset).domain.position(self.label)
+        plugins.load_prior(self.dataset).domain.position(self.label)
 
     @property
     def name(self) -> str:
-        return f"{plugins.prior(self.dataset).sha256()} {self.label}"
+        return f"{plugins.load_prior(self.dataset).sha256()} {self.label}"
 
     def draw(self, count: int, rng: np.random.Generator) -> Records:
-        return Records.of_table(plugins.prior(self.dataset).sample(count, rng), self.label)
+        return Records.of_table(plugins.load_prior(self.dataset).sample(count, rng), self.label)
 
 
 @dataclass(frozen=True, eq=False)

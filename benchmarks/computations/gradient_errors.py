@@ -7,16 +7,38 @@ images or a numeric table of the user's own, or `images`, which stand in for the
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
+from pydantic import BeforeValidator, Field, model_validator
 
 from reconbench.attacks.gradient_inversion import scaled_estimate
+from reconbench.benchmarks.computations.computation import (
+    Point,
+    Positive,
+    Positives,
+    known_names,
+)
+from reconbench.benchmarks.computations.gradients import MECHANISM, GradientComputation
+from reconbench.benchmarks.game.random_streams import stream
+from reconbench.benchmarks.suites.game_block import Whole
 from reconbench.bounds.gradients import GradientError, mse_to_psnr
-from reconbench.mechanisms.gradients import Gradients, GradientStep, OptimalNetwork
+from reconbench.datasets.sources.vectors import read_vectors
+from reconbench.mechanisms.gradient_steps import (
+    DeepNetwork,
+    GradientNetwork,
+    Gradients,
+    GradientStep,
+    IdleNetwork,
+    OptimalNetwork,
+)
 
 Floats = npt.NDArray[np.float64]
 
@@ -119,10 +141,10 @@ def simulate(
     parts = []
     size = max(1, _BLOCK // (step.steps * step.network.rows * x.shape[1]))
     for start in range(0, len(x), size):
-        some = x[start : start + size]
-        seen = step.observe(some, rng)
-        estimate = scaled_estimate(seen.weights.mean(axis=0), _scales(some, step, seen, scales))
-        parts.append(np.square(estimate - some).mean(axis=1))
+        block = x[start : start + size]
+        seen = step.observe(block, rng)
+        estimate = scaled_estimate(seen.weights.mean(axis=0), _scales(block, step, seen, scales))
+        parts.append(np.square(estimate - block).mean(axis=1))
     law = GradientError.of(x.shape[1], step.sigma, smallest, step.steps)
     return Errors(np.concatenate(parts), np.ptp(x, axis=1), norms / smallest, law)
 
@@ -133,3 +155,113 @@ def _scales(vectors: Floats, step: GradientStep, seen: Gradients, source: Scales
     if source is Scales.ASSUMED:
         return OptimalNetwork(step.network.rows).backward(vectors).scales(step.clip)
     return seen.scales
+
+
+NETWORKS: Mapping[str, Callable[[int, bool, float], GradientNetwork]] = {
+    "optimal": lambda rows, bias, trap: OptimalNetwork(rows, bias),
+    "idle": lambda rows, bias, trap: IdleNetwork(rows, bias),
+    "deep": lambda rows, bias, trap: DeepNetwork(rows, bias, trap=trap),
+}
+# By the name in a column. The median first: a narrow table shows the first values only.
+QUANTILES: Mapping[str, float] = {"50": 0.5, "05": 0.05, "25": 0.25, "75": 0.75, "95": 0.95}
+
+
+class GradientErrors(GradientComputation):
+    """Simulated errors of the attack, in quantiles, beside those of the law.
+
+    ``seen-05`` to ``seen-95`` are the simulated quantiles, ``law-05`` to ``law-95`` the predicted
+    ones; ``ks`` is the p-value of the Kolmogorov-Smirnov test between the two, ``ks-smaller`` that
+    of the test that the errors are not smaller, and ``ratio`` the mean error over the predicted.
+    ``decibels`` gives PSNR in place of MSE: quantiles then fall, and the law's take the records'
+    mean span. ``records`` is a file of records of the user's own (`read_vectors`), ``samples`` of
+    which are drawn with replacement; without one, stand-ins for images are made up. Errors are
+    scaled to the smallest norm among the records.
+    """
+
+    reference = "Riess 2026, figures 4 and 5"
+    metric = "mse"
+    meanings: ClassVar[Mapping[str, str]] = {
+        "ks": "p-value of the test that simulated errors follow their law (Kolmogorov-Smirnov)",
+        "ks-smaller": "p-value of the test that simulated errors are not smaller than their law",
+        "ratio": "mean simulated error over the predicted one",
+        **{
+            f"{kind}-{name}": f"{meaning} quantile of the error, {name} %"
+            for kind, meaning in (("seen", "simulated"), ("law", "predicted"))
+            for name in sorted(QUANTILES)
+        },
+    }
+
+    compute: Literal["gradient-errors"]
+    network: Annotated[
+        list[str], BeforeValidator(known_names("network", NETWORKS)), Field(min_length=1)
+    ]
+    sigma: Positives
+    records: str = ""
+    samples: Whole = 500
+    steps: Whole = 1
+    rows: Whole = 1
+    bias: bool = False
+    clip: Positive = 1.0
+    trap: Positive = 30.0
+    scales: Scales = Scales.KNOWN
+    decibels: bool = False
+    seed: int = 0
+
+    @model_validator(mode="after")
+    def _check_records_or_shape(self) -> Self:
+        given = self.model_fields_set & {"dimension", "norm"}
+        if self.records and given:
+            raise ValueError(f"leave out {', '.join(sorted(given))}: the records determine them")
+        return self
+
+    def points(self, suite: str) -> Iterator[Point]:
+        # The promise says what the noise looks like; all else is asked for.
+        left_out = {"compute", "network", "sigma", "delta", "records"}
+        common = self.model_dump(mode="json", exclude=left_out)
+        if self.records:
+            common["records"] = hashlib.sha256(self._given.tobytes()).hexdigest()
+            common["dimension"] = self._given.shape[1]
+        metric = "psnr" if self.decibels else self.metric
+        for network in self.network:
+            for promise in map(self._promise, self.sigma):
+                label = ", ".join([network, *self._unusual_settings(), promise.label])
+                asked = common | {"network": network}
+                yield Point(suite, self, MECHANISM, promise, label, 0.0, asked, metric)
+
+    @cached_property
+    def _given(self) -> Floats:
+        return read_vectors(Path(self.records))
+
+    def _unusual_settings(self) -> list[str]:
+        """What a label must say for rows to be told apart: the settings that are no defaults."""
+        labels = [Path(self.records).name] if self.records else []
+        for name in ("steps", "rows", "bias", "clip", "trap", "samples", "seed"):
+            value = getattr(self, name)
+            if value != type(self).model_fields[name].default:
+                labels.append(name if value is True else f"{name} {value:g}")
+        return labels if self.scales is Scales.KNOWN else [*labels, f"{self.scales} scales"]
+
+    def evaluate(self, point: Point) -> dict[str, float]:
+        errors = self._simulate(point.promise.asked["sigma"], point.asked)
+        seen = errors.psnr if self.decibels else errors.scaled
+        span = float((errors.spans / errors.sizes).mean())
+        values = {"ks": errors.p_value(), "ks-smaller": errors.p_value_smaller()}
+        values["ratio"] = errors.ratio
+        for name, gamma in QUANTILES.items():
+            law = float(errors.law.mse_quantile(gamma))
+            # PSNR falls as MSE rises: the same share of errors, read from the other end.
+            share = 1 - gamma if self.decibels else gamma
+            values[f"seen-{name}"] = float(np.quantile(seen, share))
+            values[f"law-{name}"] = float(mse_to_psnr(law, span)) if self.decibels else law
+        return values
+
+    def _simulate(self, sigma: float, asked: Mapping[str, Any]) -> Errors:
+        """The errors of one point; its random stream depends on all that is asked for."""
+        rng = stream("gradient errors", {**asked, "sigma": sigma})
+        network = NETWORKS[asked["network"]](self.rows, self.bias, self.trap)
+        step = GradientStep(network, sigma, self.clip, steps=self.steps)
+        if self.records:
+            vectors = rng.choice(self._given, self.samples)
+        else:
+            vectors = images(self.samples, self.dimension, self.norm, rng)
+        return simulate(vectors, step, rng, self.scales)

@@ -6,13 +6,20 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Any, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from pydantic import BeforeValidator, Field
 
-from reconbench.benchmarks.computations.point import Point, Positives, Promise
-from reconbench.benchmarks.suites.game_block import Strict, listed
+from reconbench.benchmarks.computations.computation import (
+    Chance,
+    Chances,
+    Computation,
+    Point,
+    Positives,
+    Promise,
+    known_names,
+)
 from reconbench.bounds import GaussianDP, Guarantee, LaplaceDP, PureDP, gaussian_mu
 from reconbench.bounds.rad import (
     GRR,
@@ -25,12 +32,9 @@ from reconbench.bounds.rad import (
 
 THEOREM_4_2, THEOREM_4_3, RERO = "rad-thm42", "rad-thm43", "rero"
 
+EXACT = "Guerra-Balboa 2026, Theorem 4.3: exact, for a target of whom nothing is known"
+
 Values = Annotated[int, Field(ge=2, strict=True)]
-Risks = Annotated[
-    list[Annotated[float, Field(gt=0, lt=1, strict=True)]],
-    BeforeValidator(listed),
-    Field(min_length=1),
-]
 
 
 @dataclass(frozen=True)
@@ -70,14 +74,7 @@ MECHANISMS: Mapping[str, Callable[[float, float, int], Known]] = {
 }
 
 
-def _mechanism_names(value: Any) -> Any:
-    for name in listed(value):
-        if name not in MECHANISMS:
-            raise ValueError(f"unknown mechanism {name!r}; use some of {', '.join(MECHANISMS)}")
-    return listed(value)
-
-
-class LocalAndNoise(Strict):
+class LocalAndNoise(Computation):
     """RAD under a uniform prior on ``values`` values: any auxiliary knowledge against none.
 
     ``rad-thm42`` is TV (1 − 1/m) with the mechanism's own total variation, whatever the attacker
@@ -85,38 +82,41 @@ class LocalAndNoise(Strict):
     Laplace and Gaussian noise are on numbers at equal gaps, the sensitivity apart in all.
     """
 
+    reference = "Guerra-Balboa 2026, figure 1"
+    metric = "advantage"
+    meanings: ClassVar[Mapping[str, str]] = {
+        THEOREM_4_2: "Guerra-Balboa 2026, Theorem 4.2: whatever the attacker knows of the target",
+        THEOREM_4_3: EXACT,
+    }
+
     compute: Literal["rad"]
-    mechanism: Annotated[list[str], BeforeValidator(_mechanism_names), Field(min_length=1)]
+    mechanism: Annotated[
+        list[str], BeforeValidator(known_names("mechanism", MECHANISMS)), Field(min_length=1)
+    ]
     epsilon: Positives
     values: Values
-    delta: Annotated[float, Field(gt=0, lt=1, strict=True)] = 1e-5
+    delta: Chance = 1e-5
 
     def points(self, suite: str) -> Iterator[Point]:
+        label, asked = f"{self.values} values", {"values": self.values}
         for mechanism in self.mechanism:
+            delta = self.delta if mechanism == "gaussian" else 0.0
             for epsilon in self.epsilon:
-                known = MECHANISMS[mechanism](epsilon, self.delta, self.values)
-                delta = self.delta if mechanism == "gaussian" else 0.0
-                asked = {"epsilon": epsilon, "delta": delta}
-                yield Point(
-                    suite=suite,
-                    kind=self.compute,
-                    mechanism=mechanism,
-                    promise=Promise("", epsilon, delta, known.guarantee, asked),
-                    label=f"{self.values} values",
-                    metric="advantage",
-                    baseline=1 / self.values,
-                    asked={"values": self.values},
-                    values=partial(self._values, known),
-                )
+                guarantee = self._build(mechanism, epsilon).guarantee
+                budget = {"epsilon": epsilon, "delta": delta}
+                promise = Promise("", epsilon, delta, guarantee, budget)
+                yield Point(suite, self, mechanism, promise, label, 1 / self.values, asked)
 
-    def _values(self, known: Known) -> dict[str, float]:
-        return {
-            THEOREM_4_2: known.total_variation * (1 - 1 / self.values),
-            THEOREM_4_3: known.exact,
-        }
+    def evaluate(self, point: Point) -> dict[str, float]:
+        known = self._build(point.mechanism, point.promise.epsilon)
+        any_knowledge = known.total_variation * (1 - 1 / self.values)
+        return {THEOREM_4_2: any_knowledge, THEOREM_4_3: known.exact}
+
+    def _build(self, mechanism: str, epsilon: float) -> Known:
+        return MECHANISMS[mechanism](epsilon, self.delta, self.values)
 
 
-class QueryError(Strict):
+class QueryError(Computation):
     """The error of a Laplace query that keeps a risk within a limit, with a given confidence.
 
     A uniform prior on ``values`` numbers at equal gaps, sensitivity 1, nothing known of the target.
@@ -124,33 +124,31 @@ class QueryError(Strict):
     to a success of at most the risk (Hayes et al. 2023: 1 − f(1/m)), which is never below 1/m.
     """
 
+    reference = "Guerra-Balboa 2026, figure 2"
+    metric = "error"
+    meanings: ClassVar[Mapping[str, str]] = {
+        THEOREM_4_3: EXACT,
+        RERO: "Hayes et al. 2023: noise set by a success of 1 − f(baseline)",
+    }
+
     compute: Literal["rad-error"]
     values: Values
-    risk: Risks
-    confidence: Annotated[float, Field(gt=0, lt=1, strict=True)] = 0.95
+    risk: Chances
+    confidence: Chance = 0.95
 
     def points(self, suite: str) -> Iterator[Point]:
+        asked = {"values": self.values, "confidence": self.confidence}
         for risk in self.risk:
             epsilon = epsilon_for_rad(risk, self.values)
-            yield Point(
-                suite=suite,
-                kind=self.compute,
-                mechanism="laplace",
-                promise=Promise("", epsilon, 0.0, LaplaceDP(epsilon), {"risk": risk}),
-                label=f"risk {risk:g}",
-                metric="error",
-                baseline=1 / self.values,
-                asked={"values": self.values, "confidence": self.confidence},
-                values=partial(self._values, risk),
-            )
+            promise = Promise("", epsilon, 0.0, LaplaceDP(epsilon), {"risk": risk})
+            label = f"risk {risk:g}"
+            yield Point(suite, self, "laplace", promise, label, 1 / self.values, asked)
 
-    def _values(self, risk: float) -> dict[str, float]:
+    def evaluate(self, point: Point) -> dict[str, float]:
         # P[|noise| > t] = e^(−t/b) with b = 1/ε
         tail = -math.log1p(-self.confidence)
-        return {
-            THEOREM_4_3: tail / epsilon_for_rad(risk, self.values),
-            RERO: tail / epsilon_for_rero(risk, self.values),
-        }
+        rero = epsilon_for_rero(point.promise.asked["risk"], self.values)
+        return {THEOREM_4_3: tail / point.promise.epsilon, RERO: tail / rero}
 
 
 def epsilon_for_rad(risk: float, m: int) -> float:

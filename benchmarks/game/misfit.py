@@ -7,30 +7,11 @@ stream of their own, so that the attacker's prior is one fixed network, whatever
 - ``chow-liu``: a tree;
 - ``records:N``: a network found by the method of the shipped priors from N records only.
 
-The ceiling ``misfit-thm35`` is for somebody who has the attacker's prior and how far it is off, but
-not the data's. Write p_i(z) for the chance that guess z succeeds on target i under the data's
-prior, q_i(z) under the attacker's.
-
-**Proposition.** Let γ_i ≥ p_i(z) − q_i(z) for all z, and P_i = min(1, max_z q_i(z) + γ_i). Under
-the assumptions of Theorem 3.5 of Swanberg 2025 (independent targets, a decomposable metric,
-(ε, δ)-DP, replace-one neighbours), whatever the attacker believes and does, P[successes ≥ v] is at
-most the bound of that theorem for targets of prior success P_1, …, P_n.
-
-*Proof.* p_i(z) = q_i(z) + (p_i(z) − q_i(z)) ≤ P_i for every z. Give target i a uniform number u_i
-that is independent of everything and that the mechanism does not look at, and call guess z a
-success also where it fails but u_i ≤ (P_i − p_i(z))/(1 − p_i(z)). The records (x_i, u_i) are
-independent, the mechanism is as private as before, the metric is decomposable, and every guess on
-target i has the prior success p_i(z) + (1 − p_i(z)) (P_i − p_i(z))/(1 − p_i(z)) = P_i. So Theorem
-3.5 holds for the new successes with P_1, …, P_n; and they are at least as many as the old ones. ∎
-
-What the attacker believes is a part of the attack, and Theorem 3.5 is about all of them. At
-max_z q_i(z) alone, without γ_i, it is no ceiling: it fails where q is less sure than p. The proof
-takes the theorem as it is, so its erratum (see ``Theorem35``) carries over.
+The ceiling ``misfit-thm35`` allows for the difference, see ``bounds.ceilings.misfit``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from itertools import product
 from math import prod
 
@@ -39,14 +20,11 @@ import numpy.typing as npt
 
 from reconbench.attacks import Metric
 from reconbench.benchmarks.game.random_streams import stream
-from reconbench.bounds import CONFIDENCES, ApproxDP, Theorem35
+from reconbench.bounds.ceilings.misfit import SAME as SAME
 from reconbench.datasets import Prior, Table
 
 Floats = npt.NDArray[np.float64]
 
-SAME = "same"
-# The name of the ceiling in a row.
-CEILING = "misfit-thm35"
 # Records behind `independent` and `chow-liu`: enough that structure, not chance, is the misfit.
 RECORDS = 20_000
 # Joint values of the targets above which the gap between two priors is not enumerated.
@@ -93,14 +71,6 @@ def corrected(
         gap = np.maximum(gap, metric.prior_success(prior, known, guess) - believed)
         best = np.maximum(best, believed)
     return np.asarray(np.minimum(1.0, best + gap))
-
-
-def corrected_ceilings(priors: Floats | None, budget: ApproxDP) -> Mapping[str, dict[str, float]]:
-    """Theorem 3.5 at the corrected prior successes, as the ceilings of a row; none without them."""
-    if priors is None:
-        return {}
-    bound = Theorem35(priors, budget)
-    return {CEILING: {f"{level:g}": bound.ceiling(level) for level in CONFIDENCES}}
 
 
 def _records(spec: str) -> int:

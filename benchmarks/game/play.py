@@ -21,23 +21,23 @@ from reconbench.attacks import (
     Metric,
     Reconstruction,
     check_reconstruction,
-    parse_metric,
     skip_reason,
 )
 from reconbench.benchmarks import memory, plugins
+from reconbench.benchmarks.errors import describe_error
 from reconbench.benchmarks.game import misfit, rad_worlds
 from reconbench.benchmarks.game.reliability import calibration
 from reconbench.benchmarks.game.result import Result, Status
-from reconbench.benchmarks.game.round import RELEASE_AXES as RELEASE_AXES
-from reconbench.benchmarks.game.round import Adversary as Adversary
 from reconbench.benchmarks.game.round import Game as Game
 from reconbench.benchmarks.game.round import GameError as GameError
 from reconbench.benchmarks.game.round import Round as Round
 from reconbench.benchmarks.game.round import check as check
 from reconbench.benchmarks.game.round import columns
-from reconbench.benchmarks.plugins import options
+from reconbench.benchmarks.game.setting import Adversary as Adversary
+from reconbench.benchmarks.game.setting import Seeds, axis_values
 from reconbench.bounds import run_tail
 from reconbench.datasets import Prior, Table
+from reconbench.mechanisms import Mechanism
 
 
 @dataclass(frozen=True)
@@ -49,11 +49,13 @@ class AttackSpec:
 
     def build(self) -> Attack:
         try:
-            return plugins.attack(self.spec, self.options)
+            return plugins.build_attack(self.spec, self.options)
         except ValueError:
             raise
         except Exception as error:  # a plugin is foreign code: whatever it raises is its fault
-            raise AttackError(f"attack {self.spec!r} cannot be built: {told(error)}") from error
+            raise AttackError(
+                f"attack {self.spec!r} cannot be built: {describe_error(error)}"
+            ) from error
 
 
 class OutOfMemory(AttackError):
@@ -155,13 +157,10 @@ def lost(row: Result, attack: AttackSpec, error: str) -> Result:
 
 def unplayed(game: Game, attack: AttackSpec, error: str) -> Result:
     """The row of a game that could not be set up: no table, no release, no attack's fault."""
-    prior = plugins.prior(game.dataset)
+    prior = plugins.load_prior(game.dataset)
     row = Result(
-        **_axes(game, prior, columns(game, prior.domain)[1], parse_metric(game.metric)),
-        mechanism=plugins.mechanism(game.mechanism).name,
-        sigma=0.0,
-        mu=0.0,
-        noise_sd=0.0,
+        **_axes(game, prior, columns(game, prior.domain)[1], plugins.build_metric(game.metric)),
+        rep=game.rep,
         guarantee="",
         relation="",
         unit="",
@@ -185,18 +184,11 @@ def _blaming(name: str) -> Iterator[None]:
     except BaseException as error:
         if memory.exhausted(error):
             raise OutOfMemory(f"attack {name!r} {memory.complaint()}") from None
-        raise AttackError(f"attack {name!r} failed: {told(error)}") from error
-
-
-def told(error: BaseException) -> str:
-    """An error in one short line, whatever it says."""
-    kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
-    return kind + " ".join(str(error).split())[:500]
+        raise AttackError(f"attack {name!r} failed: {describe_error(error)}") from error
 
 
 def _attack_stream(round_: Round, attack: str) -> np.random.Generator:
-    axes = (*RELEASE_AXES, "metric", "adversary")
-    return round_.game.stream(f"attack {attack}", round_.prior, *axes)
+    return round_.game.stream(f"attack {attack}", round_.prior, Seeds.ATTACK)
 
 
 def _ours(player: Attack) -> bool:
@@ -216,11 +208,13 @@ def _scored(
     guess = Table(round_.truth.domain, np.concatenate([part.guess.codes for part in parts]))
     expected = round_.expected_from_prior(guess)
     info = _numbers(row.attack, parts[0].info) if len(parts) == 1 else {}
+    bounded = round_.row_bounds(expected)
     row = replace(
         row,
         successes=round_.successes(guess),
         expected_from_prior=float(expected.sum()),
-        ceilings=round_.ceilings(expected),
+        ceilings=bounded.ceilings,
+        bounds=bounded.foreign,
         run_tail=run_tail(expected, round_.mechanism.budget).to_json(),
         info=info | round_.believed(guess),
         calibration=calibration([part.scores for part in parts], round_.hits(guess)),
@@ -288,15 +282,12 @@ def _peak_memory() -> dict[str, Any]:
 
 
 def _row(round_: Round, attack: str, options: Mapping[str, Any]) -> Result:
-    game, mechanism = round_.game, round_.mechanism
+    mechanism = round_.mechanism
     guess, expected = round_.baseline
-    facts = mechanism.facts()
     return Result(
-        **_axes(game, round_.prior, round_.view.known.domain.names, round_.metric),
-        mechanism=mechanism.name,
-        sigma=float(facts.get("sigma", 0.0)),
-        mu=float(facts.get("mu", 0.0)),
-        noise_sd=float(facts.get("noise_sd", 0.0)),
+        **_axes(round_.game, round_.prior, round_.view.known.domain.names, round_.metric),
+        rep=round_.game.rep,
+        facts=_facts(mechanism),
         guarantee=mechanism.guarantee.describe(),
         relation=mechanism.guarantee.relation.value,
         unit=mechanism.guarantee.unit,
@@ -310,24 +301,27 @@ def _row(round_: Round, attack: str, options: Mapping[str, Any]) -> Result:
 
 
 def _axes(game: Game, prior: Prior, known: tuple[str, ...], metric: Metric) -> dict[str, Any]:
-    """What a row says before anything is drawn."""
-    return {
-        "dataset": plugins.short(game.dataset),
+    """The axes as a row has them: names in place of specs, known columns listed."""
+    return axis_values(game) | {
+        "dataset": plugins.shorten_spec(game.dataset),
         "data_hash": prior.sha256(),
-        "targets": game.targets,
         "known": known,
-        "n": game.n,
-        "k": game.k,
         "epsilon": float(game.epsilon),
         "delta": float(game.delta),
+        "mechanism": plugins.load_mechanism(game.mechanism).name,
         "metric": metric.name,
-        "adversary": game.adversary.value,
-        "seed": game.seed,
-        "rep": game.rep,
-        "attacker_prior": game.attacker_prior,
-        "mechanism_options": options.read(game.mechanism_options),
-        "advantage": game.advantage,
     }
+
+
+def _facts(mechanism: Mechanism) -> dict[str, float]:
+    """What a mechanism says of itself, as plain numbers under ``mechanism.``."""
+    try:
+        return {f"mechanism.{name}": float(value) for name, value in mechanism.facts().items()}
+    except (AttributeError, TypeError, ValueError):
+        raise GameError(
+            f"facts() of mechanism {mechanism.name!r} must map names to numbers, got "
+            f"{mechanism.facts()!r}"[:300]
+        ) from None
 
 
 @cache

@@ -27,8 +27,9 @@ import numpy.typing as npt
 
 from reconbench.attacks import AttackerView, Reconstruction
 from reconbench.attacks.metrics import ExactMatch, WithinL1
-from reconbench.attacks.optimal import joint_prior, rad_of_reports
-from reconbench.benchmarks.game.round import RELEASE_AXES, Adversary, Round
+from reconbench.attacks.rad_optimal import bound_rad, joint_prior
+from reconbench.benchmarks.game.round import Round
+from reconbench.benchmarks.game.setting import Adversary, Seeds
 from reconbench.bounds.guarantees.relation import why_not_replace_one
 from reconbench.bounds.rad import GaussianNoise, LaplaceNoise, rad_location, success_within
 from reconbench.datasets import Table
@@ -80,7 +81,7 @@ def play_worlds(
     stream before each of its views there. Records are replaced all ``at_once``, or one by one.
     """
     game = round_.game
-    rng = game.stream("rad replacements", round_.prior, "n")
+    rng = game.stream("rad replacements", round_.prior, Seeds.TABLE)
     chosen = np.sort(rng.permutation(game.n)[: game.advantage])
     groups = [chosen] if at_once else [chosen[i : i + 1] for i in range(len(chosen))]
     replaced = 0
@@ -100,7 +101,7 @@ def _without(round_: Round, gone: Codes, rng: np.random.Generator) -> AttackerVi
     table = round_.table
     codes = table.codes.copy()
     codes[gone] = prior.sample(len(gone), rng).project(table.domain.names).codes
-    noise = game.stream("release", prior, *RELEASE_AXES)
+    noise = game.stream("release", prior, Seeds.RELEASE)
     release = round_.mechanism.release(Table(table.domain, codes), noise)
     if game.adversary is Adversary.REALISTIC:
         return replace(view, release=release)
@@ -132,7 +133,7 @@ def ceiling(round_: Round) -> Ceiling | None:
     replace-one neighbours.
     """
     view = replace(round_.view, prior=round_.prior)
-    exact = rad_of_reports(view).get("rad_bound")
+    exact = bound_rad(view).get("rad_bound")
     if exact is None:
         exact = _of_sum(view)
     if exact is not None:

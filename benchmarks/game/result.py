@@ -15,12 +15,11 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from reconbench.benchmarks.game.options import Options
+from reconbench.benchmarks.game.setting import Setting, describe_setting
 from reconbench.bounds import CompactTail
 
-SCHEMA_VERSION = 2
-
-# Ceilings of a single run that hold for every attack and are proved at every confidence.
-PROVED_CEILINGS = ("fdp-recursion", "profile-recursion")
+SCHEMA_VERSION = 3
 
 
 class ResultError(ValueError):
@@ -33,45 +32,33 @@ class Status(StrEnum):
     FAILED = "failed"
 
 
-@dataclass(frozen=True)
-class Result:
+@dataclass(frozen=True, kw_only=True)
+class Result(Setting):
     """What was played, what the attack got, and what nothing could have got.
 
     ``best_possible`` is what the Bayes-optimal attack expects on this very release, with its Monte
     Carlo error, as stated by the attack in this row: ``store.summary`` says whom to trust.
     ``peak_memory_mib`` is the largest resident size of the process that played, up to the end of
-    this attack. Rows of before these fields were there read as None, and without options of the
-    mechanism.
+    this attack. Older rows read as None there.
 
     ``advantage`` records were attacked in two worlds: ``rad_successes`` of them were reconstructed
     when they took part, ``rad_replaced`` when others did in their place. No attack's advantage
     exceeds ``rad_ceiling`` in expectation, by ``rad_theorem`` of Guerra-Balboa 2026.
 
-    ``calibration`` counts records by how sure the attack was of them (``game.reliability``);
-    empty where it did not say.
+    ``facts`` are what the mechanism says of itself, as ``mechanism.NAME``; ``info`` is what the
+    attack says. ``calibration`` counts records by how sure the attack was of them, see
+    ``game.reliability``; empty where it did not say.
+
+    ``bounds`` has what each bound of another package declares, by name, and under ``error`` why it
+    failed on this row; those of this package are in its registry.
     """
 
-    dataset: str
-    data_hash: str
-    targets: tuple[str, ...]
-    known: tuple[str, ...]
-    n: int
-    k: int
-    epsilon: float
-    delta: float
-    mechanism: str
-    sigma: float
-    mu: float
-    noise_sd: float
+    rep: int
     guarantee: str
     relation: str
     unit: str
-    metric: str
-    adversary: str
     attack: str
     attack_options: Mapping[str, Any]
-    seed: int
-    rep: int
     table_hash: str
     baseline_successes: int
     baseline_expected: float
@@ -88,14 +75,13 @@ class Result:
     best_possible_se: float | None = None
     best_possible_converged: bool | None = None
     peak_memory_mib: float | None = None
-    attacker_prior: str = "same"
-    mechanism_options: Mapping[str, Any] = field(default_factory=dict)
-    advantage: int = 0
+    facts: Mapping[str, float] = field(default_factory=dict)
     rad_successes: int | None = None
     rad_replaced: int | None = None
     rad_ceiling: float | None = None
     rad_theorem: str | None = None
     calibration: Mapping[str, list[float]] = field(default_factory=dict)
+    bounds: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @property
     def rad(self) -> float | None:
@@ -107,32 +93,7 @@ class Result:
     @property
     def cell(self) -> tuple[object, ...]:
         """What repetitions of one row have in common."""
-        return (
-            *self.game,
-            self.attack,
-            _hashable(self.attack_options),
-        )
-
-    @property
-    def game(self) -> tuple[object, ...]:
-        """What all attacks on one row's game have in common, over all repetitions."""
-        return (
-            self.dataset,
-            self.data_hash,
-            self.targets,
-            self.known,
-            self.n,
-            self.k,
-            self.epsilon,
-            self.delta,
-            self.mechanism,
-            _hashable(self.mechanism_options),
-            self.metric,
-            self.adversary,
-            self.attacker_prior,
-            self.seed,
-            self.advantage,
-        )
+        return (self.setting, self.attack, _hashable(self.attack_options))
 
     def with_ceilings(self, more: Mapping[str, Mapping[str, float]]) -> Result:
         return replace(self, ceilings={**self.ceilings, **more})
@@ -147,19 +108,14 @@ class Result:
 
     def describe(self) -> str:
         """Which row this is, in a few words."""
-        believed = "" if self.attacker_prior == "same" else f" who believes {self.attacker_prior}"
-        return (
-            f"{self.attack}{_told(self.attack_options)} on {self.dataset} "
-            f"{','.join(self.targets)}, ε = {self.epsilon:g}, δ = {self.delta:g}, k = {self.k}, "
-            f"n = {self.n}, known columns: {len(self.known)}, "
-            f"{self.mechanism}{_told(self.mechanism_options)}, {self.metric}, "
-            f"{self.adversary}{believed}, seed {self.seed}, repetition {self.rep}"
-        )
+        attack = " ".join([self.attack, *(f"{k}={v}" for k, v in self.attack_options.items())])
+        return f"{attack} on {describe_setting(self)}, repetition {self.rep}"
 
     @classmethod
     def from_json(cls, raw: object) -> Result:
         if not isinstance(raw, dict):
             raise ResultError("a result row must be a JSON object")
+        raw = _upgrade(raw)
         odd = sorted(set(raw) - set(FIELDS))
         if odd:
             raise ResultError(f"a result row has the unknown field {odd[0]!r}")
@@ -175,14 +131,15 @@ class Result:
     @classmethod
     def rebuilt(cls, raw: dict[str, Any]) -> Result:
         """What ``to_json`` wrote and nobody changed since: nothing is checked, which is fast."""
-        found = dict(raw)
+        found = dict(_upgrade(raw))
         for name in _TUPLES:
             found[name] = tuple(found[name])
         for name in _FLOATS:
             if isinstance(found.get(name), str):
                 found[name] = float(found[name])
         found["status"] = Status(found["status"])
-        for values in (found["info"], *found["ceilings"].values()):
+        found["mechanism_options"] = Options(found["mechanism_options"])
+        for values in (found["info"], found["facts"], *found["ceilings"].values()):
             for name, value in values.items():
                 if isinstance(value, str):
                     values[name] = float(value)
@@ -205,8 +162,19 @@ def _hashable(options: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     return tuple(sorted((key, repr(value)) for key, value in options.items()))
 
 
-def _told(options: Mapping[str, Any]) -> str:
-    return "".join(f" {key}={value}" for key, value in options.items())
+def _upgrade(raw: dict[str, Any]) -> dict[str, Any]:
+    """A row of schema 1 or 2 as one of schema 3: k is an option, and noise levels are facts."""
+    if "k" not in raw:
+        return raw
+    row = {"mechanism_options": {}, **raw}
+    k = row.pop("k")
+    facts = {name: row.pop(name, 0.0) for name in ("sigma", "mu", "noise_sd")}
+    if "marginals" in str(row.get("mechanism")):
+        facts["k"] = k
+        if k != 3 and isinstance(row["mechanism_options"], dict):
+            row["mechanism_options"] = {**row["mechanism_options"], "k": k}
+    row["facts"] = {f"mechanism.{name}": value for name, value in facts.items() if value}
+    return row
 
 
 def _plain(value: Any) -> Any:

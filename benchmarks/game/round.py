@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from functools import cached_property
-from math import isinf
 
 import numpy as np
 import numpy.typing as npt
 
-from reconbench.attacks import AttackerView, Metric, parse_metric
+from reconbench.attacks import AttackerView, Metric
 from reconbench.benchmarks import plugins
 from reconbench.benchmarks.game import misfit, row_ceilings
+from reconbench.benchmarks.game.options import Options
 from reconbench.benchmarks.game.random_streams import stream
-from reconbench.benchmarks.plugins import options
+from reconbench.benchmarks.game.setting import AXES, Adversary, Seeds, Setting, plain_axis
+from reconbench.benchmarks.plugins.bounds import FoundBound, find_bounds
+from reconbench.bounds import Scope, Targets, WholePriors
 from reconbench.datasets import Domain, Prior, Table
 from reconbench.mechanisms import Mechanism
 
@@ -27,45 +28,20 @@ class GameError(ValueError):
     """A game that cannot be played as asked."""
 
 
-class Adversary(StrEnum):
-    REALISTIC = "realistic"
-    INFORMED = "informed"
-
-    @classmethod
-    def parse(cls, text: str) -> Adversary:
-        if text not in list(cls):
-            raise GameError(f"adversary must be {' or '.join(cls)}, got {text!r}")
-        return cls(text)
-
-
 @dataclass(frozen=True)
-class Game:
-    """One configuration and repetition; ``known`` left empty means all columns but the targets.
+class Game(Setting):
+    """A setting to be played, and one repetition of it.
 
-    The game is played on the known and target columns; other columns of the prior are left out.
-    The realistic adversary knows the known columns of every record; the informed one, against
+    ``known`` left empty means all columns but the targets; other columns of the prior are left
+    out. The realistic adversary knows the known columns of every record; the informed one, against
     whom most bounds are proved, attacks each record knowing all the others in full. Tables are
     drawn from the prior of the data set; ``attacker_prior`` says which one the attacker believes.
-    ``mechanism_options`` is a JSON object. ``advantage`` is the number of records of each table
-    whose attack is also played in a world without them, see ``game.rad_worlds``; 0 leaves it
-    out.
+    ``advantage`` is the number of records of each table whose attack is also played in a world
+    without them, see ``game.rad_worlds``; 0 leaves it out. Specs of files are as given, and
+    ``data_hash`` is empty: a row has the names and the hash.
     """
 
-    dataset: str
-    targets: tuple[str, ...]
-    epsilon: float
-    delta: float = 1e-5
-    n: int = 100
-    k: int = 3
-    known: tuple[str, ...] = ()
-    mechanism: str = "gaussian-marginals"
-    metric: str = "exact"
-    adversary: Adversary = Adversary.REALISTIC
-    seed: int = 0
     rep: int = 0
-    attacker_prior: str = misfit.SAME
-    mechanism_options: str = options.NONE
-    advantage: int = 0
 
     def __post_init__(self) -> None:
         if self.n < 1:
@@ -76,6 +52,8 @@ class Game:
             raise GameError(f"delta must be in [0, 1), got {self.delta:g}")
         if not self.targets:
             raise GameError("name at least one target column")
+        if self.adversary not in list(Adversary):
+            raise GameError(f"adversary must be {' or '.join(Adversary)}, got {self.adversary!r}")
         if self.rep < 0:
             raise GameError(f"rep must be 0 or more, got {self.rep}")
         if not 0 <= self.advantage <= self.n:
@@ -84,47 +62,58 @@ class Game:
                 f"{self.advantage}"
             )
         misfit.check_spec(self.attacker_prior)
-        object.__setattr__(self, "mechanism_options", options.canonical(self.mechanism_options))
+        object.__setattr__(self, "epsilon", float(self.epsilon))
+        object.__setattr__(self, "delta", float(self.delta))
+        object.__setattr__(self, "adversary", Adversary(self.adversary))
+        object.__setattr__(self, "mechanism_options", Options(self.mechanism_options))
 
     def at(self, rep: int) -> Game:
         """Another repetition of this game."""
         return replace(self, rep=rep)
 
-    def stream(self, purpose: str, prior: Prior, *names: str) -> np.random.Generator:
-        """A random stream named by the given axes of this game, its prior, seed and repetition."""
-        axes: dict[str, object] = {name: _axis(getattr(self, name)) for name in names}
+    def stream(self, purpose: str, prior: Prior, seeds: Seeds) -> np.random.Generator:
+        """A random stream named by the axes it depends on, the prior, seed and repetition."""
+        axes: dict[str, object] = {
+            name: plain_axis(getattr(self, name))
+            for name, axis in AXES.items()
+            if seeds in axis.seeds
+        }
         if "mechanism" in axes:
-            axes["mechanism"] = plugins.identity(self.mechanism)
-            if self.mechanism_options != options.NONE:
-                axes["mechanism_options"] = self.mechanism_options
+            # The names of streams have had a k of their own since before it was an option.
+            others = self.mechanism_options.without("k")
+            axes |= {"mechanism": plugins.identify_spec(self.mechanism)}
+            axes |= {"k": self.mechanism_options.get("k", 3), "mechanism_options": others.text}
+            if not others:
+                del axes["mechanism_options"]
+        if "metric" in axes:
+            axes["metric"] = plugins.identify_spec(self.metric)
         axes |= {"prior": prior.sha256(), "seed": self.seed, "rep": self.rep}
         return stream(purpose, axes)
 
 
 def check(game: Game) -> tuple[Prior, tuple[str, ...], Metric, Mechanism]:
     """Whatever can be wrong with a game is found here, before anything is drawn or written."""
-    prior = plugins.prior(game.dataset)
+    prior = plugins.load_prior(game.dataset)
     domain, known = columns(game, prior.domain)
-    metric = parse_metric(game.metric)
+    metric = plugins.build_metric(game.metric)
     metric.check(domain, game.targets)
-    mechanism = plugins.calibrated(
+    mechanism = plugins.build_mechanism(
         game.mechanism,
         domain,
         game.targets,
         game.epsilon,
         game.delta,
-        k=game.k,
-        options=options.read(game.mechanism_options),
+        options=game.mechanism_options,
     )
     return prior, known, metric, mechanism
 
 
-RELEASE_AXES = ("n", "targets", "known", "k", "epsilon", "delta", "mechanism")
-
-
 @dataclass(frozen=True)
 class Round:
-    """A game with its table drawn and released: every attack on it meets the same one."""
+    """A game with its table drawn and released: every attack on it meets the same one.
+
+    ``bounds`` are specs of bounds in files, beside all that are installed.
+    """
 
     game: Game
     prior: Prior
@@ -132,17 +121,20 @@ class Round:
     truth: Table
     view: AttackerView
     table_hash: str
+    bounds: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, game: Game) -> Round:
+    def of(cls, game: Game, bounds: tuple[str, ...] = ()) -> Round:
         prior, known, metric, mechanism = check(game)
         names = [name for name in prior.domain.names if name in (*known, *game.targets)]
-        table = prior.sample(game.n, game.stream("table", prior, "n")).project(names)
-        rng = game.stream("release", prior, *RELEASE_AXES)
-        release = mechanism.release(table, rng)
+        rng = game.stream("table", prior, Seeds.TABLE)
+        table = plugins.sample_table(game.dataset, prior, game.n, rng).project(names)
+        rng = game.stream("release", prior, Seeds.RELEASE)
+        release = plugins.release_table(game.mechanism, mechanism, table, rng)
         theirs = misfit.attacker_prior(prior, game.attacker_prior)
         view = AttackerView(release, mechanism, table.project(known), game.targets, theirs, metric)
-        return cls(game, prior, mechanism, table.project(game.targets), view, table.sha256())
+        truth = table.project(game.targets)
+        return cls(game, prior, mechanism, truth, view, table.sha256(), bounds)
 
     @property
     def metric(self) -> Metric:
@@ -183,9 +175,13 @@ class Round:
     def expected_from_prior(self, guess: Table) -> Floats:
         return self.metric.prior_success(self.prior, self.view.known, guess)
 
-    def ceilings(self, expected: Floats) -> dict[str, dict[str, float]]:
+    def row_bounds(self, expected: Floats) -> row_ceilings.RowBounds:
         """Every ceiling that one run has, for an attack with the given prior success."""
-        return {**self.for_every_attack, **row_ceilings.for_guesses(expected, self.mechanism)}
+        targets = replace(self._targets, guess_success=expected)
+        return self._any_attack | self._bounded(Scope.GUESSES, targets)
+
+    def ceilings(self, expected: Floats) -> dict[str, dict[str, float]]:
+        return self.row_bounds(expected).ceilings
 
     def believed(self, guess: Table) -> dict[str, float]:
         """The success that the attacker's own prior promises; nothing if it is the data's."""
@@ -194,16 +190,41 @@ class Round:
         promised = self.metric.prior_success(self.view.prior, self.view.known, guess)
         return {"misfit_believed": float(promised.sum())}
 
-    @cached_property
+    @property
     def for_every_attack(self) -> dict[str, dict[str, float]]:
         """The ceilings that all attacks on this round have in common."""
+        return self._any_attack.ceilings
+
+    @cached_property
+    def _any_attack(self) -> row_ceilings.RowBounds:
+        return self._bounded(Scope.ANY_ATTACK, self._targets)
+
+    def _bounded(self, scope: Scope, targets: Targets) -> row_ceilings.RowBounds:
+        return row_ceilings.compute(
+            self._found_bounds, scope, self.game, self.metric, targets, self.mechanism.guarantee
+        )
+
+    @cached_property
+    def _found_bounds(self) -> list[FoundBound]:
+        return find_bounds(self.bounds)
+
+    @cached_property
+    def _targets(self) -> Targets:
+        return Targets(
+            self.baseline[1],
+            self.mechanism.budget,
+            read_whole_priors=lambda: self._whole_priors,
+            read_misfit_success=lambda: self._misfit_success,
+        )
+
+    @cached_property
+    def _whole_priors(self) -> WholePriors | None:
+        return self.metric.whole_priors(self.prior, self.view.known, self.game.targets)
+
+    @cached_property
+    def _misfit_success(self) -> Floats | None:
         columns = (self.view.known, self.game.targets)
-        whole = self.metric.prior_bounds(self.prior, *columns, self.mechanism.guarantee)
-        found = row_ceilings.for_every_attack(self.baseline[1], self.mechanism, whole)
-        if self.game.attacker_prior == misfit.SAME:
-            return found
-        priors = misfit.corrected(self.prior, self.view.prior, self.metric, *columns)
-        return {**found, **misfit.corrected_ceilings(priors, self.mechanism.budget)}
+        return misfit.corrected(self.prior, self.view.prior, self.metric, *columns)
 
 
 def columns(game: Game, domain: Domain) -> tuple[Domain, tuple[str, ...]]:
@@ -220,9 +241,3 @@ def columns(game: Game, domain: Domain) -> tuple[Domain, tuple[str, ...]]:
         )
     played = tuple(name for name in domain.names if name in game.targets or name in known)
     return domain.project(played), tuple(name for name in played if name not in game.targets)
-
-
-def _axis(value: object) -> object:
-    if isinstance(value, float) and isinf(value):
-        return "inf"
-    return list(value) if isinstance(value, tuple) else value

@@ -1,79 +1,131 @@
-"""The ceilings of a result row, by the name of the bound.
+"""The ceilings of a result row: those of every registered bound that holds for it.
 
-A high-probability bound gives one value a confidence, a bound on the expected success one value
-under ``mean``.
+A bound on one run gives one value per confidence, a bound on the expected success one value under
+``mean``. What a bound of another package says is checked; if it raises or answers nonsense, the row
+says so and the game goes on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import isfinite
+from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from reconbench.attacks import PriorBounds
 from reconbench.benchmarks.game.result import Result
+from reconbench.benchmarks.plugins.bounds import FoundBound, find_bounds
 from reconbench.bounds import (
-    CONFIDENCES,
     ApproxDP,
+    Bound,
     CompactTail,
-    Corollary34,
-    HighProbabilityBound,
-    MeanBound,
-    MeanFromGuess,
-    Profile,
-    ProfileRecursion,
-    PureDP,
-    Theorem32,
-    Theorem35,
+    Guarantee,
+    NamedMetric,
+    NotApplicable,
+    Scope,
+    Setting,
+    Targets,
 )
-from reconbench.mechanisms import Mechanism
 
-Floats = npt.NDArray[np.float64]
 Ceilings = dict[str, dict[str, float]]
 
-MEAN = "mean"
+
+@dataclass(frozen=True)
+class RowBounds:
+    """Ceilings by bound, and of bounds of other packages what they declare or why they failed."""
+
+    ceilings: Ceilings = field(default_factory=dict)
+    foreign: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    def __or__(self, other: RowBounds) -> RowBounds:
+        return RowBounds(self.ceilings | other.ceilings, self.foreign | other.foreign)
 
 
-def for_every_attack(
-    best_prior_success: Floats, mechanism: Mechanism, whole: PriorBounds
-) -> Ceilings:
-    """What holds whatever the attack: from the best prior guesses, and from whole priors."""
-    tails: list[HighProbabilityBound] = [
-        Theorem35(best_prior_success, mechanism.budget),
-        Profile(best_prior_success, mechanism.guarantee),
-        ProfileRecursion(best_prior_success, mechanism.guarantee),
-    ]
-    means: list[MeanBound] = [MeanFromGuess(best_prior_success, mechanism.guarantee)]
-    tails += [whole.tail] if whole.tail else []
-    means += [whole.mean] if whole.mean else []
-    return {bound.name: _levels(bound) for bound in tails} | {
-        bound.name: {MEAN: bound.mean} for bound in means
-    }
+def compute(
+    bounds: Iterable[FoundBound],
+    scope: Scope,
+    setting: Setting,
+    metric: NamedMetric,
+    targets: Targets,
+    guarantee: Guarantee,
+) -> RowBounds:
+    """What all bounds of a scope say about these targets."""
+    row = RowBounds()
+    for each in bounds:
+        if each.bound is None:
+            if scope is Scope.ANY_ATTACK:
+                row.foreign[each.name] = {"error": each.error}
+        elif each.bound.scope is scope and each.shipped:
+            row.ceilings.update(_applied(each.bound, setting, metric, targets, guarantee))
+        elif each.bound.scope is scope:
+            declared = each.bound.declare().to_json()
+            try:
+                found = _applied(each.bound, setting, metric, targets, guarantee)
+                row.ceilings.update(
+                    {name: check_ceilings(each.bound, of) for name, of in found.items()}
+                )
+                row.foreign.update(dict.fromkeys(found, declared))
+            except (Exception, SystemExit) as error:  # foreign code: whatever it raises
+                text = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
+                row.foreign[each.name] = declared | {"error": text}
+    return row
 
 
-def for_guesses(prior_success: Floats, mechanism: Mechanism) -> Ceilings:
-    """What holds for the guesses that an attack made."""
-    if isinstance(mechanism.guarantee, PureDP):
-        return {Theorem32.name: _levels(Theorem32(prior_success, mechanism.guarantee))}
-    return {}
+def _applied(
+    bound: type[Bound],
+    setting: Setting,
+    metric: NamedMetric,
+    targets: Targets,
+    guarantee: Guarantee,
+) -> dict[str, dict[str, float]]:
+    """The ceilings of a bound under its name; nothing where it does not hold."""
+    if bound.holds_for(setting, metric) is not None:
+        return {}
+    try:
+        return {bound.name: dict(bound.ceilings(targets, guarantee))}
+    except NotApplicable:
+        return {}
 
 
-def with_corollary(rows: Sequence[Result]) -> list[Result]:
-    """Add Corollary 3.4, which needs all repetitions of a cell, to each of its finished rows."""
+def check_ceilings(bound: type[Bound], ceilings: Mapping[str, object]) -> dict[str, float]:
+    """The ceilings of a foreign bound as plain numbers. Raises ValueError if they are not."""
+    levels = bound.declare().levels
+    if set(ceilings) != set(levels):
+        raise ValueError(f"ceilings must have the keys {', '.join(levels)}, got {list(ceilings)!r}")
+    return {level: _number(level, ceilings[level]) for level in levels}
+
+
+def _number(level: str, value: object) -> float:
+    if isinstance(value, Real) and not isinstance(value, bool | np.bool_):
+        if isinstance(value, Integral):
+            return int(value)
+        if isfinite(value):
+            return float(value)
+    raise ValueError(f"the ceiling at {level} must be a finite number, got {value!r}")
+
+
+@dataclass(frozen=True)
+class _Named:
+    name: str
+
+
+def with_repetition_ceilings(rows: Sequence[Result]) -> list[Result]:
+    """Add the ceilings that need all repetitions of a cell to each of its finished rows."""
     cells: dict[tuple[object, ...], list[int]] = {}
-    for place, row in enumerate(rows):
+    for index, row in enumerate(rows):
         if row.run_tail is not None:
-            cells.setdefault(row.cell, []).append(place)
-    found = list(rows)
-    for places in cells.values():
-        budget = ApproxDP(rows[places[0]].epsilon, rows[places[0]].delta)
-        tails = [CompactTail.from_json(rows[place].run_tail or {}) for place in places]
-        more = {Corollary34.name: _levels(Corollary34(tails, budget))}
-        for place in places:
-            found[place] = rows[place].with_ceilings(more)
-    return found
-
-
-def _levels(bound: HighProbabilityBound) -> dict[str, float]:
-    return {f"{confidence:g}": bound.ceiling(confidence) for confidence in CONFIDENCES}
+            cells.setdefault(row.cell, []).append(index)
+    bounds = find_bounds()
+    bounded = list(rows)
+    for indices in cells.values():
+        first = rows[indices[0]]
+        budget = ApproxDP(first.epsilon, first.delta)
+        runs = tuple(CompactTail.from_json(rows[index].run_tail or {}) for index in indices)
+        targets = Targets(np.zeros(0), budget, runs=runs)
+        more = compute(bounds, Scope.REPETITIONS, first, _Named(first.metric), targets, budget)
+        for index in indices:
+            row = rows[index].with_ceilings(more.ceilings)
+            bounded[index] = replace(row, bounds={**row.bounds, **more.foreign})
+    return bounded

@@ -11,7 +11,7 @@ from pytest_benchmark.fixture import BenchmarkFixture
 
 from reconbench.attacks import AttackerView
 from reconbench.attacks.rap.descent import SMALLEST_PRIOR, Descent
-from reconbench.attacks.rap.marginal_fit import DTYPE, MarginalFit, marginal_fit
+from reconbench.attacks.rap.marginal_fit import CellFit, KernelFit, MarginalFit
 from reconbench.benchmarks.game.play import Game, Round
 from reconbench.mechanisms import MarginalsRelease
 
@@ -28,15 +28,15 @@ def game(n: int = 100) -> tuple[AttackerView, MarginalsRelease]:
     return view, view.release
 
 
-def prepare(n: int = 100) -> tuple[Descent, MarginalFit]:
+def prepare(form: type[KernelFit] | type[CellFit], n: int = 100) -> tuple[Descent, MarginalFit]:
     view, release = game(n)
-    prior = torch.from_numpy(view.prior.conditional(view.known, view.targets)).to(DTYPE)
-    fit = marginal_fit([release], view.known, view.targets)
-    return Descent([prior], 1, LEARNING_RATE), fit
+    prior = torch.from_numpy(view.prior.conditional(view.known, view.targets))
+    fit = form.of([release], view.known, view.targets)
+    return Descent([prior.clamp_min(SMALLEST_PRIOR).log()[None]], LEARNING_RATE), fit
 
 
 def descend(steps: int) -> float:
-    path, fit = prepare()
+    path, fit = prepare(KernelFit)
     for _ in range(steps):
         path.step(fit)
     return float(fit.loss_and_gradient(path.relaxed())[0])
@@ -94,7 +94,7 @@ def test_thousand_steps_against_query_by_query(
 
 def test_growth_with_records(benchmark: BenchmarkFixture, fastest: Fastest) -> None:
     """Past the n² forms, four times the records cost about four times as much a step."""
-    small, large = prepare(2_500), prepare(10_000)
+    small, large = prepare(CellFit, 2_500), prepare(CellFit, 10_000)
     benchmark.pedantic(large[0].step, args=(large[1],), rounds=5, iterations=1)
     short, long = fastest(7, lambda: small[0].step(small[1]), lambda: large[0].step(large[1]))
     benchmark.extra_info["cost of 4 times the records"] = long / short

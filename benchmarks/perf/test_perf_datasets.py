@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from reconbench.datasets.network.interop import quiet_pgmpy, to_pgmpy
+from reconbench.datasets.network.pgmpy_bridge import quiet_pgmpy, to_pgmpy
 from reconbench.datasets.shipped import acs
 
 N = 100

@@ -10,7 +10,7 @@ import torch
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from reconbench.datasets.secrets import zipf_digit
-from reconbench.mechanisms.language import LazyTraining
+from reconbench.mechanisms.ngram_models import LazyTraining
 
 MODELS = 2_000
 LOOPED = 40

@@ -13,8 +13,8 @@ from scipy.optimize import linprog
 from scipy.sparse import csr_array, eye_array, hstack, kron, vstack
 
 from reconbench.attacks import AttackerView
-from reconbench.attacks.linear import least_deviations
-from reconbench.attacks.rap.marginal_fit import ReleaseParts
+from reconbench.attacks.marginals.linear import least_deviations
+from reconbench.attacks.marginals.release_parts import ReleaseParts
 from reconbench.benchmarks.game.play import Game, Round
 from reconbench.mechanisms import MarginalsRelease
 

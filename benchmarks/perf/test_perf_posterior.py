@@ -9,10 +9,10 @@ import torch
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from reconbench.attacks import AttackerView
-from reconbench.attacks.posterior._gibbs import gram_sweep
+from reconbench.attacks.posterior.gibbs import gram_sweep
+from reconbench.attacks.posterior.gram_model import GramModel
 from reconbench.attacks.posterior.posterior import Posterior
-from reconbench.attacks.rap._gram_model import GramModel
-from reconbench.attacks.rap.variants import RapConverged
+from reconbench.attacks.rap.rap import RapConverged
 from reconbench.benchmarks.game.play import Game, Round
 from reconbench.mechanisms import MarginalsRelease
 

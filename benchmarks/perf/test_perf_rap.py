@@ -10,10 +10,9 @@ import torch
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from reconbench.attacks import AttackerView
-from reconbench.attacks.rap.descent import Descent
-from reconbench.attacks.rap.marginal_fit import DTYPE, marginal_fit
-from reconbench.attacks.rap.rap import Rap
-from reconbench.attacks.rap.variants import RapConverged
+from reconbench.attacks.rap.descent import SMALLEST_PRIOR, Descent
+from reconbench.attacks.rap.marginal_fit import KernelFit
+from reconbench.attacks.rap.rap import Rap, RapConverged
 from reconbench.benchmarks.game.play import Game, Round
 from reconbench.mechanisms import MarginalsRelease
 
@@ -41,9 +40,9 @@ def one_by_one(attack: Rap | RapConverged, views: list[AttackerView]) -> None:
 def operation_by_operation(view: AttackerView) -> None:
     """A descent of one view in double precision, every operation with memory of its own."""
     assert isinstance(view.release, MarginalsRelease)
-    prior = torch.from_numpy(view.prior.conditional(view.known, view.targets)).to(DTYPE)
-    fit = marginal_fit([view.release], view.known, view.targets)
-    path = Descent([prior], 1, 0.05)
+    prior = torch.from_numpy(view.prior.conditional(view.known, view.targets))
+    fit = KernelFit.of([view.release], view.known, view.targets)
+    path = Descent([prior.clamp_min(SMALLEST_PRIOR).log()[None]], 0.05)
     for _ in range(STEPS):
         path.step(fit)
 

@@ -28,7 +28,6 @@ def summaries(count: int) -> list[Summary]:
             targets=(f"column {place // 16 % 50}",),
             known=("SEX", "MAR"),
             n=100,
-            k=3,
             epsilon=float(1 + place // 4 % 4),
             delta=1e-5,
             mechanism="gaussian-marginals",

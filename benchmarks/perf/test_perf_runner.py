@@ -19,6 +19,7 @@ from typing import Any
 
 import pytest
 
+from reconbench.benchmarks.game.options import Options
 from reconbench.benchmarks.game.play import AttackSpec, Game
 from reconbench.benchmarks.game.result import Result
 from reconbench.benchmarks.run import pool as pools
@@ -66,7 +67,10 @@ CELLS = 2000
 
 
 def units(count: int) -> list[Unit]:
-    game, attacks = Game("acs", ("SEX",), 1.0, n=10, k=2), (AttackSpec("prior"),)
+    game, attacks = (
+        Game("acs", ("SEX",), 1.0, n=10, mechanism_options=Options({"k": 2})),
+        (AttackSpec("prior"),),
+    )
     return [
         Unit(replace(game, rep=place % 10, epsilon=1.0 + place // 10), attacks)
         for place in range(count)

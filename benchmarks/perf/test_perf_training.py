@@ -10,7 +10,7 @@ from pytest_benchmark.fixture import BenchmarkFixture
 
 from reconbench.benchmarks.run.runner import available_cores
 from reconbench.datasets.shipped import acs
-from reconbench.mechanisms.training.training import Network, Records, Sgd
+from reconbench.mechanisms.training.algorithms import Network, Records, Sgd
 
 MODELS = 2_000
 EPOCHS = 2

@@ -1,39 +1,70 @@
-"""Find, build and check plugins of every kind."""
+"""Plugins of five kinds: attacks, mechanisms, data sets, bounds and metrics.
 
-from reconbench.benchmarks.plugins.registry import (
+Read ``registry`` first: the kinds, and where their entries are found. ``specs`` reads what a user
+writes (a name, or ``file.py:Class``), ``build`` makes objects of it. ``checks`` and
+``check_<kind>`` are the conformance kits, and ``templates`` what `reconbench new` writes.
+"""
+
+from reconbench.benchmarks.plugins.build import (
     CALIBRATION,
-    KINDS,
-    PluginError,
-    absolute,
-    attack,
-    calibrated,
+    build_attack,
+    build_mechanism,
+    build_metric,
     check_options,
-    identity,
-    load,
-    mechanism,
-    own_file,
-    prior,
-    registered,
-    short,
-    stand_in,
-    summary,
+    drop_default_options,
+    get_options,
+    load_mechanism,
+    load_prior,
+    release_table,
+    sample_table,
+)
+from reconbench.benchmarks.plugins.registry import (
+    KINDS,
+    Kind,
+    check_known,
+    describe_entry,
+    find_kind,
+    get_entries,
+    load_entry,
+)
+from reconbench.benchmarks.plugins.specs import (
+    PluginError,
+    describe_error,
+    get_file,
+    identify_spec,
+    load_from_file,
+    make_absolute,
+    shorten_spec,
+    split_file,
+    use_copies,
 )
 
 __all__ = [
     "CALIBRATION",
     "KINDS",
+    "Kind",
     "PluginError",
-    "absolute",
-    "attack",
-    "calibrated",
+    "build_attack",
+    "build_mechanism",
+    "build_metric",
+    "check_known",
     "check_options",
-    "identity",
-    "load",
-    "mechanism",
-    "own_file",
-    "prior",
-    "registered",
-    "short",
-    "stand_in",
-    "summary",
+    "describe_entry",
+    "describe_error",
+    "drop_default_options",
+    "find_kind",
+    "get_entries",
+    "get_file",
+    "get_options",
+    "identify_spec",
+    "load_entry",
+    "load_from_file",
+    "load_mechanism",
+    "load_prior",
+    "make_absolute",
+    "release_table",
+    "sample_table",
+    "shorten_spec",
+    "split_file",
+    "use_copies",
 ]

@@ -1,4 +1,4 @@
-"""What every attack must do, checked by playing it: the kit that a plugin's author runs."""
+"""The conformance kit of attacks: what every attack must do, checked by playing it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from reconbench.attacks import AttackError, AttackerView, check_reconstruction, skip_reason
+from reconbench.attacks import AttackerView, check_reconstruction, skip_reason
 from reconbench.benchmarks.game.play import (
     AttackSpec,
     Game,
@@ -20,6 +20,7 @@ from reconbench.benchmarks.game.play import (
     plays_together,
 )
 from reconbench.benchmarks.game.result import Result
+from reconbench.benchmarks.plugins.checks import Check, Outcome, run_check
 from reconbench.benchmarks.run.worker_process import Gone, Limits, Report, Worker, ask
 from reconbench.benchmarks.run.worker_tasks import one_thread
 from reconbench.datasets import Table
@@ -35,15 +36,6 @@ EASY = Game("acs", ("SEX",), epsilon=inf, n=30)
 PRIVATE = Game("acs", ("SEX",), epsilon=0.01, n=100)
 NOISY = Game("acs", ("SEX",), epsilon=3.0, n=100)
 WIDE = Game("fire", ("ALS Unit", "Priority"), epsilon=3.0, n=40)
-
-
-@dataclass(frozen=True)
-class Check:
-    """One requirement: passed or not, and what was seen. ``None`` is for information only."""
-
-    name: str
-    passed: bool | None
-    detail: str
 
 
 @dataclass(frozen=True)
@@ -78,11 +70,7 @@ class Player:
         player = self.attack.build()
         if skip_reason(player, view) is not None:
             return None
-        try:
-            found = player.reconstruct(view, np.random.default_rng(0))
-        except Exception as error:  # a plugin is foreign code: whatever it raises is its fault
-            raise AttackError(f"{type(error).__name__}: {error}") from error
-        return check_reconstruction(view, found).guess
+        return check_reconstruction(view, player.reconstruct(view, np.random.default_rng(0))).guess
 
 
 def check_attack(
@@ -102,26 +90,24 @@ def check_attack(
     check(replace(NOISY, mechanism=mechanism))
     if limits is not None:
         return _in_a_worker(attack, mechanism, limits)
-    return [run_check(name, Player(attack, mechanism)) for name in CHECKS]
+    return [play_check(name, Player(attack, mechanism)) for name in CHECKS]
 
 
-def run_check(name: str, player: Player) -> Check:
+def play_check(name: str, player: Player) -> Check:
+    """One check by its name."""
     with one_thread():
-        try:
-            return replace(CHECKS[name](player), name=name)
-        except AttackError as error:
-            return Check(name, False, str(error))
+        return run_check(name, CHECKS[name], player)
 
 
 def report_checks(report: Report, attack: AttackSpec, mechanism: str) -> None:
     """All checks as a worker's task: the name of each, a beat for every call, what came of it."""
     for name in CHECKS:
         report(name)
-        report(run_check(name, Player(attack, mechanism, lambda: report(None))))
+        report(play_check(name, Player(attack, mechanism, lambda: report(None))))
 
 
 def _in_a_worker(attack: AttackSpec, mechanism: str, limits: Limits) -> list[Check]:
-    found: list[Check] = []
+    checks: list[Check] = []
     current = next(iter(CHECKS))
     worker = Worker(limits)
     try:
@@ -129,60 +115,60 @@ def _in_a_worker(attack: AttackSpec, mechanism: str, limits: Limits) -> list[Che
             if isinstance(message, str):
                 current = message
             elif isinstance(message, Check):
-                found.append(message)
-        return found
+                checks.append(message)
+        return checks
     except TimeoutError:
         broken = f"hangs: no answer in {limits.seconds:g} s (--timeout)"
     except Gone:
         broken = worker.end()
     finally:
         worker.kill()
-    found.append(Check(current, False, broken))
-    left = [name for name in CHECKS if name not in {check.name for check in found}]
-    return found + [Check(name, None, "not played: see above") for name in left]
+    checks.append(Check(current, False, broken))
+    left = [name for name in CHECKS if name not in {check.name for check in checks}]
+    return checks + [Check(name, None, "not played: see above") for name in left]
 
 
-def _valid(player: Player) -> Check:
+def _valid(player: Player) -> Outcome:
     row = player.play(player.round(NOISY))
     if row.successes is None:
-        return Check("", None, f"skips this game: {row.error}")
-    return Check("", True, f"{row.successes} of {row.n} right in {row.seconds:.2f} s")
+        return None, f"skips this game: {row.error}"
+    return True, f"{row.successes} of {row.n} right in {row.seconds:.2f} s"
 
 
-def _several(player: Player) -> Check:
+def _several(player: Player) -> Outcome:
     reason = player.unplayable(WIDE)
     if reason is not None:
-        return Check("", None, f"there are no games with two columns: {reason}")
+        return None, f"there are no games with two columns: {reason}"
     row = player.play(player.round(WIDE))
     if row.successes is None:
-        return Check("", None, f"skips games with two columns: {row.error}")
-    return Check("", True, f"{row.successes} of {row.n} right on two columns")
+        return None, f"skips games with two columns: {row.error}"
+    return True, f"{row.successes} of {row.n} right on two columns"
 
 
-def _deterministic(player: Player) -> Check:
+def _deterministic(player: Player) -> Outcome:
     view = player.round(NOISY).view
     guesses = [player.guess(view) for _ in range(2)]
     same = guesses[0] == guesses[1]
-    return Check("", same, "equal" if same else "two runs with the same generator differ")
+    return same, "equal" if same else "two runs with the same generator differ"
 
 
-def _together(player: Player) -> Check:
+def _together(player: Player) -> Outcome:
     """``reconstruct_many`` is only a faster way to the rows that single calls give."""
     if not plays_together(player.attack, NOISY):
-        return Check("", None, "no reconstruct_many: plays one by one")
+        return None, "no reconstruct_many: plays one by one"
     differ = []
     for game in [game for game in (NOISY, WIDE) if player.unplayable(game) is None]:
         rounds = [player.round(game, rep) for rep in range(TOGETHER)]
         many = player.play_together(rounds)
         alone = [player.play(round_) for round_ in rounds]
         differ += [
-            f"{', '.join(game.targets)}, repetition {place}: {field}"
-            for place, pair in enumerate(zip(many, alone, strict=True))
+            f"{', '.join(game.targets)}, repetition {index}: {field}"
+            for index, pair in enumerate(zip(many, alone, strict=True))
             for field in _differences(*pair)
         ]
     if differ:
-        return Check("", False, f"reconstruct_many and reconstruct differ in {differ[0]}")
-    return Check("", True, f"reconstruct_many on {TOGETHER} views gives the same")
+        return False, f"reconstruct_many and reconstruct differ in {differ[0]}"
+    return True, f"reconstruct_many on {TOGETHER} views gives the same"
 
 
 def _differences(one: Result, other: Result) -> list[str]:
@@ -191,54 +177,50 @@ def _differences(one: Result, other: Result) -> list[str]:
     return [name for name in both[0] if both[0][name] != both[1][name]]
 
 
-def _leaves_view(player: Player) -> Check:
+def _leaves_view(player: Player) -> Outcome:
     round_ = player.round(NOISY)
     before = _fingerprint(round_.view)
     player.guess(round_.view)
     kept = _fingerprint(round_.view) == before
-    return Check("", kept, "unchanged" if kept else "the attack changed the release")
+    return kept, "unchanged" if kept else "the attack changed the release"
 
 
-def _sees_only_the_view(player: Player) -> Check:
+def _sees_only_the_view(player: Player) -> Outcome:
     """The same view on another truth: the guesses must not follow the truth."""
     right, wrong = (player.play(_with_truth(player, flip)).successes for flip in (False, True))
     if right is None or wrong is None:
-        return Check("", None, "skips this game")
+        return None, "skips this game"
     same = right + wrong == NOISY.n
-    return Check("", same, "yes" if same else "guesses changed when only the truth did")
+    return same, "yes" if same else "guesses changed when only the truth did"
 
 
-def _private(player: Player) -> Check:
+def _private(player: Player) -> Outcome:
     """At ε = 0.01 the mean success stays below the ceiling on the mean, which is the prior's."""
     rows = _rows(player, PRIVATE)
     if not rows:
-        return Check("", None, "skips this game")
+        return None, "skips this game"
     gaps = np.array([(row.successes or 0) - row.ceilings["prior-exact"]["mean"] for row in rows])
     limit = FALSE_ALARM_Z * gaps.std(ddof=1) / np.sqrt(len(gaps))
     detail = f"{gaps.mean():+.1f} records against the most any attack gets (allowed: {limit:.1f})"
-    return Check("", bool(gaps.mean() <= limit), detail)
+    return bool(gaps.mean() <= limit), detail
 
 
-def _below_ceiling(player: Player) -> Check:
+def _below_ceiling(player: Player) -> Outcome:
     """More than a quarter of 20 runs above a 95 % ceiling has probability below 1e-5."""
     rows = _rows(player, NOISY)
     if not rows:
-        return Check("", None, "skips this game")
+        return None, "skips this game"
     above = sum((row.successes or 0) > row.ceilings["fdp-recursion"]["0.95"] for row in rows)
-    return Check("", above <= len(rows) // 4, f"above the 95 % ceiling in {above} of {len(rows)}")
+    return above <= len(rows) // 4, f"above the 95 % ceiling in {above} of {len(rows)}"
 
 
-def _strength(player: Player) -> Check:
+def _strength(player: Player) -> Outcome:
     rows = [player.play(player.round(EASY, rep)) for rep in range(3)]
     right = [row.successes for row in rows if row.successes is not None]
     prior = np.mean([row.baseline_successes for row in rows])
     if not right:
-        return Check("", None, "skips this game")
-    return Check(
-        "",
-        None,
-        f"{np.mean(right):.1f} of {EASY.n} without noise; the prior gets {prior:.1f}",
-    )
+        return None, "skips this game"
+    return None, f"{np.mean(right):.1f} of {EASY.n} without noise; the prior gets {prior:.1f}"
 
 
 def _with_truth(player: Player, flip: bool) -> Round:
@@ -254,14 +236,14 @@ def _rows(player: Player, game: Game) -> list[Result]:
 
 def _fingerprint(view: AttackerView) -> list[bytes]:
     """The known columns, and every array of the release."""
-    found = [view.known.codes.tobytes()]
+    contents = [view.known.codes.tobytes()]
     for value in getattr(view.release, "__dict__", {}).values():
         parts = value if isinstance(value, list | tuple) else [value]
-        found += [part.tobytes() for part in parts if isinstance(part, np.ndarray)]
-    return found
+        contents += [part.tobytes() for part in parts if isinstance(part, np.ndarray)]
+    return contents
 
 
-CHECKS: Mapping[str, Callable[[Player], Check]] = {
+CHECKS: Mapping[str, Callable[[Player], Outcome]] = {
     "valid guesses": _valid,
     "several columns": _several,
     "same seed, same guesses": _deterministic,

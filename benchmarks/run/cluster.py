@@ -21,7 +21,8 @@ from types import TracebackType
 from typing import Any, Self
 from uuid import uuid4
 
-from reconbench.benchmarks.game.play import told, unplayed, versions
+from reconbench.benchmarks.errors import describe_error
+from reconbench.benchmarks.game.play import unplayed, versions
 from reconbench.benchmarks.run.cluster_files import (
     TOPIC,
     ClusterError,
@@ -111,8 +112,8 @@ class Cluster:
             return self._dask.Client(self._address, timeout=CONNECT_SECONDS, set_as_default=False)
         except (OSError, ValueError, ImportError) as error:
             raise ClusterError(
-                f"no Dask scheduler answers at {self._address!r} ({told(error)}); give the "
-                "tcp://host:port that `dask scheduler` prints, or leave --scheduler out"
+                f"no Dask scheduler answers at {self._address!r} ({describe_error(error)}); give "
+                "the tcp://host:port that `dask scheduler` prints, or leave --scheduler out"
             ) from None
 
     def _probe(self) -> None:
@@ -227,7 +228,9 @@ class _Play:
                 "command goes on from there"
             ) from None
         except Exception as error:  # whatever else a cluster may come up with
-            raise ClusterError(f"a Dask worker could not play a group: {told(error)}") from error
+            raise ClusterError(
+                f"a Dask worker could not play a group: {describe_error(error)}"
+            ) from error
         return outcomes
 
     def _suspect(self, order: Order, workers: int) -> list[Played]:

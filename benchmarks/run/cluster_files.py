@@ -84,8 +84,8 @@ def _own_files(groups: Iterable[Group]) -> set[str]:
     for group in groups:
         first = group.games[0]
         specs |= {value for f in fields(first) if isinstance(value := getattr(first, f.name), str)}
-        specs |= {attack.spec for attack in group.attacks}
-    return {path for spec in specs if (path := plugins.own_file(spec)) is not None}
+        specs |= {attack.spec for attack in group.attacks} | set(group.bounds)
+    return {path for spec in specs if (path := plugins.get_file(spec)) is not None}
 
 
 def _contents(path: Path) -> tuple[tuple[str, bytes], ...]:
@@ -140,10 +140,13 @@ def packages_of(groups: Iterable[Group]) -> dict[str, str]:
     """Versions of everything installed that the rows depend on, installed plugins included."""
     found = dict(versions())
     for group in groups:
-        specs = [("attacks", attack.spec) for attack in group.attacks]
-        specs += [(kind, getattr(group.games[0], kind[:-1])) for kind in ("mechanisms", "datasets")]
+        specs = [("attack", attack.spec) for attack in group.attacks]
+        specs += [
+            (kind, getattr(group.games[0], kind)) for kind in ("mechanism", "dataset", "metric")
+        ]
+        specs += [("bound", name) for name in plugins.get_entries("bound")]
         for kind, spec in specs:
-            point = plugins.registered(kind).get(spec)
+            point = plugins.get_entries(kind).get(spec.partition(":")[0])
             if point is not None and point.dist is not None:
                 found[point.dist.name] = point.dist.version
     return found

@@ -165,12 +165,12 @@ class _Timings:
         finished = {each.key for each in stored if each.row.status is not Status.FAILED}
         timed = {each.key.config: each.row for each in stored if each.row.status is Status.OK}
         for row in timed.values():
-            size = (row.dataset, len(row.targets), row.n, row.k, row.attack)
+            size = (row.dataset, len(row.targets), row.n, row.mechanism_options, row.attack)
             self._sizes.setdefault((*size, _options(row.attack_options)), []).append(row.seconds)
         keys = Keys()
         for unit in units if stored else ():
             for spec in unit.attacks:
-                key = keys.of(unit.game, spec)
+                key = keys.of(unit.game, spec, unit.bounds)
                 if key in finished:
                     self._done.add((unit.game, called(spec)))
                 if key.config in timed:
@@ -187,7 +187,8 @@ class _Timings:
     def seconds(self, game: Game, spec: AttackSpec, cells: int) -> float:
         """Of one row of a game, given as its repetition 0."""
         name = self._names.get(called(spec), _name(spec))
-        size = (plugins.short(game.dataset), len(game.targets), game.n, game.k, name)
+        dataset, options = plugins.shorten_spec(game.dataset), game.mechanism_options
+        size = (dataset, len(game.targets), game.n, options, name)
         found = self._cells.get((game, called(spec)))
         found = found or self._sizes.get((*size, _options(spec.options)))
         if found:
@@ -223,32 +224,22 @@ def _other_worlds(game: Game) -> float:
     """How often an attack plays a whole table again to measure its advantage."""
     if game.adversary is Adversary.INFORMED:
         return game.advantage / game.n
-    local = issubclass(plugins.mechanism(game.mechanism), LocalReports)
+    local = issubclass(plugins.load_mechanism(game.mechanism), LocalReports)
     return min(game.advantage, 1) if local else game.advantage
 
 
 def _joint_size(dataset: str, columns: tuple[str, ...]) -> int:
-    return prod(plugins.prior(dataset).domain.project(columns).sizes)
+    return prod(plugins.load_prior(dataset).domain.project(columns).sizes)
 
 
 def _released(game: Game) -> tuple[tuple[str, ...], int]:
     """The known columns of a game, and how many numbers its release holds."""
-    mechanism = (game.mechanism, game.mechanism_options, game.epsilon)
-    return _cells(game.dataset, game.targets, game.known, game.k, *mechanism)
+    return _cells(replace(game, n=1, metric="exact", advantage=0, seed=0, rep=0))
 
 
 @cache
-def _cells(
-    dataset: str,
-    targets: tuple[str, ...],
-    known: tuple[str, ...],
-    k: int,
-    mechanism: str,
-    mechanism_options: str,
-    epsilon: float,
-) -> tuple[tuple[str, ...], int]:
-    game = Game(dataset, targets, epsilon, known=known, k=k, mechanism=mechanism)
-    _, columns, _, built = check(replace(game, mechanism_options=mechanism_options))
+def _cells(game: Game) -> tuple[tuple[str, ...], int]:
+    _, columns, _, built = check(game)
     sizes: tuple[int, ...] = getattr(getattr(built, "domain", None), "sizes", ())
     sets: tuple[tuple[int, ...], ...] = getattr(built, "workload", ())
     return columns, sum(prod(sizes[i] for i in each) for each in sets)

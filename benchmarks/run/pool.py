@@ -53,8 +53,8 @@ class Players(Protocol):
 def report_group(
     report: Report, group: Group, turns: Sequence[Turn], shipped: Mapping[str, str]
 ) -> None:
-    """``play_group`` as a worker's task; ``shipped`` as in ``plugins.stand_in``."""
-    plugins.stand_in(shipped)
+    """``play_group`` as a worker's task; ``shipped`` as in ``plugins.use_copies``."""
+    plugins.use_copies(shipped)
     for event in play_group(group, turns):
         report(event)
 
@@ -128,7 +128,7 @@ class Pool:
     """Use as ``with Pool(jobs, limits) as pool``: its workers are killed at the end, however it
     comes, also by Ctrl-C or SIGTERM.
 
-    ``shipped`` is for plugins and priors of another machine, see ``plugins.stand_in``.
+    ``shipped`` is for plugins and priors of another machine, see ``plugins.use_copies``.
     """
 
     def __init__(self, jobs: int, limits: Limits, shipped: Mapping[str, str] | None = None) -> None:

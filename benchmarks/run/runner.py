@@ -14,9 +14,10 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from math import ceil, prod
 
-from reconbench.benchmarks.computations.risk import Point
+from reconbench.benchmarks.computations.computation import Point
 from reconbench.benchmarks.game.play import AttackSpec, Game, check
 from reconbench.benchmarks.game.result import Result, Status
+from reconbench.benchmarks.game.setting import Setting
 from reconbench.benchmarks.run.pool import Players, Pool
 from reconbench.benchmarks.run.worker_process import Limits
 from reconbench.benchmarks.run.worker_tasks import Group, Played, play_group, takes_several
@@ -45,10 +46,11 @@ class Replay(Enum):
 
 @dataclass(frozen=True)
 class Unit:
-    """A round and the attacks that play it."""
+    """A round and the attacks that play it; ``bounds`` are those in files."""
 
     game: Game
     attacks: tuple[AttackSpec, ...]
+    bounds: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -111,7 +113,9 @@ def plan(
     be without options, so they are not loaded for that.
     """
     hashed = Keys()
-    keys = [[hashed.of(unit.game, attack) for attack in unit.attacks] for unit in units]
+    keys = [
+        [hashed.of(unit.game, attack, unit.bounds) for attack in unit.attacks] for unit in units
+    ]
     computed = {point.key: point for point in points}
     every = [*(key for group in keys for key in group), *computed]
     stored = store.held(every)
@@ -120,7 +124,7 @@ def plan(
     for unit, group in zip(units, keys, strict=True):
         missing = [i for i, key in enumerate(group) if key not in held]
         if missing:
-            open_units.append(Unit(unit.game, tuple(unit.attacks[i] for i in missing)))
+            open_units.append(replace(unit, attacks=tuple(unit.attacks[i] for i in missing)))
             open_keys.append([group[i] for i in missing])
     attacks = {called(spec): spec for unit in open_units for spec in unit.attacks}
     for spec in attacks.values():
@@ -250,7 +254,7 @@ def grouped(units: Sequence[Unit], jobs: int = 1) -> list[tuple[Group, tuple[int
     alike: dict[tuple[object, ...], list[int]] = {}
     for place, unit in enumerate(units):
         attacks = tuple(called(spec) for spec in unit.attacks)
-        alike.setdefault((replace(unit.game, rep=0), attacks), []).append(place)
+        alike.setdefault((replace(unit.game, rep=0), attacks, unit.bounds), []).append(place)
     fair = len(units) if jobs == 1 else ceil(len(units) / (2 * jobs))
     found = []
     for places in alike.values():
@@ -263,17 +267,16 @@ def grouped(units: Sequence[Unit], jobs: int = 1) -> list[tuple[Group, tuple[int
         for part in range(parts):
             mine = tuple(places[part::parts])
             games = tuple(units[place].game for place in mine)
-            found.append((Group(games, first.attacks), mine))
+            found.append((Group(games, first.attacks, first.bounds), mine))
     if jobs > 1:
         # the largest first, so that no core waits for one at the end
-        sizes: dict[tuple[object, ...], int] = {}
+        sizes: dict[Setting, int] = {}
 
         def size_of(each: tuple[Group, tuple[int, ...]]) -> int:
             game = each[0].games[0]
-            shape = (game.dataset, game.targets, game.known, game.n, game.k, game.mechanism)
-            if shape not in sizes:
-                sizes[shape] = _numbers(game)
-            return len(each[1]) * sizes[shape]
+            if game.setting not in sizes:
+                sizes[game.setting] = _numbers(game)
+            return len(each[1]) * sizes[game.setting]
 
         found.sort(key=size_of, reverse=True)
     return found

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from reconbench.attacks import AttackError
 from reconbench.benchmarks import memory
+from reconbench.benchmarks.errors import describe_error
 from reconbench.benchmarks.game.play import (
     Adversary,
     AttackSpec,
@@ -24,7 +25,6 @@ from reconbench.benchmarks.game.play import (
     play,
     play_together,
     plays_together,
-    told,
     unplayed,
 )
 from reconbench.benchmarks.game.result import Result
@@ -67,6 +67,7 @@ class Group:
 
     games: tuple[Game, ...]
     attacks: tuple[AttackSpec, ...]
+    bounds: tuple[str, ...] = ()
 
     def turns(self) -> list[Turn]:
         """Everything there is to play, attack by attack."""
@@ -143,7 +144,7 @@ def play_group(group: Group, turns: Sequence[Turn] | None = None) -> Iterator[Ev
             for rep in turn.reps:
                 if rep not in rounds:
                     yield Building(rep)
-                    rounds[rep] = made = _build(group.games[rep])
+                    rounds[rep] = made = _build(group.games[rep], group.bounds)
                     if isinstance(made, Round):
                         yield Built(rep, blank(made))
                 found = rounds[rep]
@@ -169,15 +170,15 @@ def settled(group: Group, outcome: Outcome) -> Played:
     return Played(attack, rep, replace(row, error=f"attack {row.attack!r} {how}"))
 
 
-def _build(game: Game) -> Round | str:
+def _build(game: Game, bounds: tuple[str, ...]) -> Round | str:
     """A round with all that its attacks share, or why there is none."""
     try:
-        round_ = Round.of(game)
+        round_ = Round.of(game, bounds)
         _ = round_.baseline, round_.for_every_attack
     except (Exception, SystemExit) as error:  # mechanisms and priors may be foreign code
         if memory.exhausted(error):
             return f"{SETTING_UP} {memory.complaint()}"
-        return f"{SETTING_UP} failed: {told(error)}"
+        return f"{SETTING_UP} failed: {describe_error(error)}"
     return round_
 
 
@@ -199,7 +200,9 @@ def _take(turn: Turn, spec: AttackSpec, rounds: dict[int, Round]) -> Iterator[Ev
                 yield from _take(each, spec, rounds)
             return
         if not isinstance(error, AttackError):
-            error = AttackError(f"attack {spec.spec!r} could not be scored: {told(error)}")
+            error = AttackError(
+                f"attack {spec.spec!r} could not be scored: {describe_error(error)}"
+            )
         rows = [failed(rounds[turn.reps[0]], spec, error)]
     for rep, row in zip(turn.reps, rows, strict=True):
         yield Played(turn.attack, rep, row)

@@ -18,9 +18,10 @@ from statistics import fmean
 from typing import Any
 
 from reconbench.benchmarks.game.result import Result, Status
-from reconbench.benchmarks.game.row_ceilings import MEAN
+from reconbench.benchmarks.game.setting import AXES
 from reconbench.benchmarks.store.provenance import NO_ATTACK
 from reconbench.benchmarks.store.store import FILE_NAME, Entry, Origin, Standing, Store, StoreError
+from reconbench.bounds.ceilings.base import MEAN
 from reconbench.datasets.atomic_files import write_atomic
 
 # A spreadsheet runs a cell that starts with one of these.
@@ -34,7 +35,9 @@ _NESTED = (
     "run_tail",
     "info",
     "mechanism_options",
+    "facts",
     "calibration",
+    "bounds",
 )
 _SPREAD = "ceilings"
 
@@ -80,27 +83,9 @@ class Cell:
     values: Mapping[str, float] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
-        names = (
-            "dataset",
-            "targets",
-            "known",
-            "n",
-            "k",
-            "epsilon",
-            "delta",
-            "mechanism",
-            "mechanism_options",
-            "metric",
-            "adversary",
-            "attacker_prior",
-            "advantage",
-            "seed",
-            "attack",
-            "attack_options",
-        )
         row = self.row.to_json()
         counts = {each.name: getattr(self, each.name) for each in fields(self)[1:]}
-        return {**{name: row[name] for name in names}, **counts}
+        return {**{name: row[name] for name in (*AXES, "attack", "attack_options")}, **counts}
 
 
 def cells(entries: Sequence[Entry]) -> list[Cell]:
@@ -179,7 +164,8 @@ def _columns(entries: Sequence[Entry]) -> dict[str, list[Any]]:
 
 
 def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, sort_keys=isinstance(value, Mapping))
+    plain = dict(value) if isinstance(value, Mapping) else value
+    return json.dumps(plain, ensure_ascii=False, sort_keys=isinstance(value, Mapping))
 
 
 def _number(value: float | None) -> float | None:

@@ -14,7 +14,7 @@ import sqlite3
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
@@ -24,8 +24,8 @@ from typing import Any, Self
 from reconbench.benchmarks import plugins
 from reconbench.benchmarks.game.play import AttackSpec, Game
 from reconbench.benchmarks.game.result import SCHEMA_VERSION, Result, ResultError, Status
-from reconbench.benchmarks.plugins import options
-from reconbench.benchmarks.store.provenance import code_version, shipped_name
+from reconbench.benchmarks.game.setting import axis_json
+from reconbench.benchmarks.store.provenance import bounds_in_files, code_version, shipped_name
 
 FILE_NAME = "results.sqlite"
 # Seconds to wait for another process that writes.
@@ -68,7 +68,7 @@ class Standing(StrEnum):
 
 @dataclass(frozen=True)
 class Origin:
-    """Who made a row: the attack and the mechanism as specs, and a hash of their code."""
+    """Who made a row: the attack and the mechanism as specs, and the ``code_version`` of both."""
 
     attack: str = ""
     mechanism: str = ""
@@ -80,7 +80,7 @@ class Origin:
         if not self.code:
             return Standing.STALE
         try:
-            now = code_version(self.attack, self.mechanism)
+            now = code_version(self.attack, self.mechanism, bounds_in_files(self.code))
         except plugins.PluginError:
             return Standing.UNKNOWN
         return Standing.CURRENT if now == self.code else Standing.STALE
@@ -115,43 +115,39 @@ class Keys:
     """Hashes keys, each prior and each plugin's code once; so use it for one run only."""
 
     def __init__(self) -> None:
-        self._prior = cache(lambda dataset: plugins.prior(dataset).sha256())
-        self._origin = cache(lambda attack, mechanism: _origin(attack, mechanism))
+        self._prior = cache(lambda dataset: plugins.load_prior(dataset).sha256())
+        self._origin = cache(_origin)
         self._mechanism = cache(_mechanism)
         self._players: dict[tuple[str, str], str] = {}
 
-    def of(self, game: Game, attack: AttackSpec) -> Key:
-        """From the game, the prior's content, the attack and its options, and all their code."""
+    def of(self, game: Game, attack: AttackSpec, bounds: tuple[str, ...] = ()) -> Key:
+        """From the game, the prior's content, the attack and its options, and all their code.
+
+        ``bounds`` are those in files.
+        """
         called = (attack.spec, repr(sorted(attack.options.items())))
         if called not in self._players:
             self._players[called] = _player(attack)
-        axes = {name: getattr(game, name) for name in _AXES}
-        # Without options keys are those of before there were any.
-        if game.mechanism_options == options.NONE:
-            del axes["mechanism_options"]
-        # Nor with the advantage left out.
-        if not game.advantage:
-            del axes["advantage"]
-        axes["epsilon"] = repr(float(game.epsilon))
-        axes["delta"] = repr(float(game.delta))
-        axes["dataset"] = plugins.short(game.dataset)
-        axes["mechanism"] = self._mechanism(game.mechanism)
-        text = json.dumps([axes, self._prior(game.dataset), SCHEMA_VERSION], sort_keys=True)
+        axes = axis_json(game) | {
+            "dataset": plugins.shorten_spec(game.dataset),
+            "data_hash": self._prior(game.dataset),
+            "metric": plugins.identify_spec(game.metric),
+            "mechanism": self._mechanism(game.mechanism),
+            "rep": game.rep,
+        }
+        text = json.dumps([axes, SCHEMA_VERSION], sort_keys=True)
         config = _sha256(text + self._players[called])
-        origin = self._origin(attack.spec, game.mechanism)
-        return Key(_sha256(f"{config} {origin.code}"), config, origin)
+        origin = self._origin(attack.spec, game.mechanism, bounds)
+        return Key(_sha256(f"{config} {origin.code.partition(' ')[0]}"), config, origin)
 
 
-def row_key(game: Game, attack: AttackSpec) -> Key:
+def row_key(game: Game, attack: AttackSpec, bounds: tuple[str, ...] = ()) -> Key:
     """The key of one row."""
-    return Keys().of(game, attack)
+    return Keys().of(game, attack, bounds)
 
 
-_AXES = tuple(each.name for each in fields(Game))
-
-
-def _origin(attack: str, mechanism: str) -> Origin:
-    return Origin(attack, mechanism, code_version(attack, mechanism))
+def _origin(attack: str, mechanism: str, bounds: tuple[str, ...]) -> Origin:
+    return Origin(attack, mechanism, code_version(attack, mechanism, bounds))
 
 
 def _mechanism(spec: str) -> str:
@@ -159,9 +155,9 @@ def _mechanism(spec: str) -> str:
 
     The content of the file is part of the code that a key is hashed from.
     """
-    if plugins.own_file(spec) is None:
+    if plugins.get_file(spec) is None:
         return spec
-    return f"{plugins.mechanism(spec).name} {spec.rpartition(':')[2]}"
+    return f"{plugins.load_mechanism(spec).name} {spec.rpartition(':')[2]}"
 
 
 def _player(attack: AttackSpec) -> str:
@@ -212,7 +208,7 @@ class Store:
                         uri += "&immutable=1"
             found._open = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=PATIENCE)
             version, has_table = found._found(found._open)
-            if not has_table or version not in (1, SCHEMA_VERSION):
+            if not has_table or not 1 <= version <= SCHEMA_VERSION:
                 raise found._other_schema(version)
             if version == 1:
                 found._columns = "'', '', '', '', '', ''"
@@ -228,7 +224,7 @@ class Store:
                 self.path.parent.mkdir(parents=True, exist_ok=True)
                 connection = sqlite3.connect(self.path, isolation_level=None, timeout=PATIENCE)
                 version, has_table = self._found(connection)
-                if has_table and version not in (1, SCHEMA_VERSION):
+                if has_table and not 1 <= version <= SCHEMA_VERSION:
                     raise self._other_schema(version)
                 _switch_to_wal(connection)
                 connection.execute("PRAGMA synchronous=NORMAL")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cache
 from math import hypot, sqrt
 from statistics import fmean, stdev
@@ -11,12 +11,22 @@ from typing import Any
 
 from scipy.special import stdtrit
 
+# What the values of computed rows mean, by name: the columns of a leaderboard.
+from reconbench.benchmarks.computations.kinds import VALUE_MEANINGS as VALUE_MEANINGS
 from reconbench.benchmarks.game.reliability import Calibration, error, together
-from reconbench.benchmarks.game.result import PROVED_CEILINGS, Result, Status
-from reconbench.benchmarks.game.row_ceilings import with_corollary
+from reconbench.benchmarks.game.result import Result, Status
+from reconbench.benchmarks.game.row_ceilings import with_repetition_ceilings
+from reconbench.benchmarks.game.setting import Setting, axis_values
+from reconbench.benchmarks.plugins.bounds import column_order, shipped_bounds
 from reconbench.benchmarks.store.provenance import NO_ATTACK, shipped_name
+from reconbench.bounds.ceilings.base import MEAN as MEAN
+from reconbench.bounds.ceilings.base import Declaration as Declaration
+from reconbench.bounds.ceilings.base import Kind as Kind
+from reconbench.bounds.ceilings.base import Scope as Scope
 
 TOP = "0.95"
+# The published bound that every attack is held against.
+PUBLISHED = "thm35"
 
 # Whose word is taken for the best possible success on noisy marginals, by adversary.
 REFERENCES: Mapping[str, str] = {"realistic": "posterior", "informed": "informed"}
@@ -35,8 +45,8 @@ class Optimum:
     converged: bool
 
 
-@dataclass(frozen=True)
-class Summary:
+@dataclass(frozen=True, kw_only=True)
+class Summary(Setting):
     """One attack on one game, over its repetitions; successes are counts of n records.
 
     ``ceilings`` are means over repetitions, by bound and confidence. ``above_ceiling`` is the
@@ -52,25 +62,15 @@ class Summary:
     does not ask for it. ``calibration`` counts the records of all repetitions by how sure the
     attack said it was of them.
 
+    ``bounds`` are the declarations of the bounds of other packages, by name, and ``bound_errors``
+    says of each that failed in some repetition why it did.
+
     The summary of a computation has no success: see ``computed``.
     """
 
-    dataset: str
-    data_hash: str
-    targets: tuple[str, ...]
-    known: tuple[str, ...]
-    n: int
-    k: int
-    epsilon: float
-    delta: float
-    mechanism: str
     guarantee: str
-    metric: str
-    adversary: str
-    attacker_prior: str
     attack: str
     attack_options: Mapping[str, Any]
-    seed: int
     repetitions: int
     failures: int
     skipped: int
@@ -87,8 +87,7 @@ class Summary:
     best_possible_se: float | None = None
     best_possible_converged: bool | None = None
     outcomes: Mapping[int, tuple[int, int]] = field(default_factory=dict)
-    mechanism_options: Mapping[str, Any] = field(default_factory=dict)
-    advantage: int = 0
+    facts: Mapping[str, float] = field(default_factory=dict)
     rad: float | None = None
     rad_low: float | None = None
     rad_high: float | None = None
@@ -96,6 +95,14 @@ class Summary:
     rad_theorem: str | None = None
     calibration: Calibration = field(default_factory=dict)
     above_proved: float | None = None
+    bounds: Mapping[str, Declaration] = field(default_factory=dict)
+    bound_errors: tuple[str, ...] = ()
+
+    @property
+    def k(self) -> int | None:
+        """Columns in each released marginal, where the mechanism releases marginals."""
+        k = self.facts.get("mechanism.k")
+        return None if k is None else int(k)
 
     @property
     def column(self) -> str:
@@ -122,27 +129,88 @@ class Summary:
         return self.attack == NO_ATTACK and self.adversary == NO_ATTACK
 
 
+@cache
+def declared_bounds() -> dict[str, Declaration]:
+    """What the bounds of this package declare, by name, in the order of their columns."""
+    return {name: bound.declare() for name, bound in shipped_bounds().items()}
+
+
+@cache
+def bounds_for_any_attack(kind: Kind) -> tuple[str, ...]:
+    """The bounds of this package that hold whatever the attack."""
+    return tuple(
+        name
+        for name, declared in declared_bounds().items()
+        if declared.kind is kind and declared.scope is Scope.ANY_ATTACK
+    )
+
+
+@cache
+def proved_bounds() -> tuple[str, ...]:
+    """Those on one run that are proved at every confidence."""
+    names = bounds_for_any_attack(Kind.ONE_RUN)
+    return tuple(name for name in names if declared_bounds()[name].proved)
+
+
+def tightest(ceilings: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+    """The smallest ceiling for any attack by confidence: proved ones where they are stored.
+
+    Bounds of other packages are shown, but not relied on.
+    """
+    proved = [ceilings[name] for name in proved_bounds() if name in ceilings]
+    every = bounds_for_any_attack(Kind.ONE_RUN)
+    stored = proved or [ceilings[name] for name in every if name in ceilings]
+    levels = dict.fromkeys(level for by in stored for level in by)
+    return {level: min(by[level] for by in stored if level in by) for level in levels}
+
+
+def tightest_mean(ceilings: Mapping[str, Mapping[str, float]]) -> float | None:
+    """The smallest ceiling on the expected success, by the bounds of this package."""
+    stored = [ceilings.get(name, {}) for name in bounds_for_any_attack(Kind.MEAN)]
+    return min((by[MEAN] for by in stored if MEAN in by), default=None)
+
+
+def _foreign_bounds(rows: Iterable[Result]) -> dict[str, Declaration]:
+    """Declarations as the rows carry them: the bounds need not be installed here."""
+    names = [each.name for each in fields(Declaration)]
+    found = {}
+    for row in rows:
+        for name, raw in row.bounds.items():
+            if name in row.ceilings and set(names) <= set(raw):
+                values = {key: raw[key] for key in names}
+                values |= {"kind": Kind(raw["kind"]), "scope": Scope(raw["scope"])}
+                found[name] = Declaration(**values)
+    return dict(sorted(found.items(), key=lambda item: column_order(item[1])))
+
+
+def _bound_errors(rows: Iterable[Result]) -> tuple[str, ...]:
+    errors = {
+        name: raw["error"] for row in rows for name, raw in row.bounds.items() if "error" in raw
+    }
+    return tuple(f"{name}: {text}" for name, text in errors.items())
+
+
 def summarise(rows: Sequence[Result]) -> list[Summary]:
     """One summary a cell, in the order in which cells first appear."""
     cells: dict[tuple[object, ...], list[Result]] = {}
-    for row in with_corollary(rows):
+    for row in with_repetition_ceilings(rows):
         cells.setdefault(row.cell, []).append(row)
     best = optima(rows)
-    return [_summary(group, best.get(group[0].game)) for group in cells.values()]
+    return [_summary(group, best.get(group[0].setting)) for group in cells.values()]
 
 
-def optima(rows: Iterable[Result]) -> dict[tuple[object, ...], Optimum]:
+def optima(rows: Iterable[Result]) -> dict[Setting, Optimum]:
     """The best possible success of every game in which an attack that is believed says it.
 
     Where several played a repetition, a converged one counts, and of these the one with the
     smallest Monte Carlo error.
     """
-    stated: dict[tuple[object, ...], dict[int, Optimum]] = {}
+    stated: dict[Setting, dict[int, Optimum]] = {}
     for row in rows:
         found = stated_optimum(row)
         if found is None:
             continue
-        by_rep = stated.setdefault(row.game, {})
+        by_rep = stated.setdefault(row.setting, {})
         before = by_rep.get(row.rep)
         if before is None or _doubt(found) < _doubt(before):
             by_rep[row.rep] = found
@@ -192,22 +260,10 @@ def _summary(rows: list[Result], best: Optimum | None) -> Summary:
     limits = [row.rad_ceiling for row in done if row.rad_ceiling is not None]
     errors = [row.error for row in rows if row.error]
     return Summary(
-        dataset=first.dataset,
-        data_hash=first.data_hash,
-        targets=first.targets,
-        known=first.known,
-        n=first.n,
-        k=first.k,
-        epsilon=first.epsilon,
-        delta=first.delta,
-        mechanism=first.mechanism,
+        **axis_values(first),
         guarantee=first.guarantee,
-        metric=first.metric,
-        adversary=first.adversary,
-        attacker_prior=first.attacker_prior,
         attack=first.attack,
         attack_options=first.attack_options,
-        seed=first.seed,
         repetitions=len(done),
         failures=sum(row.status is Status.FAILED for row in rows),
         skipped=sum(row.status is Status.SKIPPED for row in rows),
@@ -218,21 +274,22 @@ def _summary(rows: list[Result], best: Optimum | None) -> Summary:
         baseline=fmean(row.baseline_successes for row in set_up),
         baseline_expected=fmean(row.baseline_expected for row in set_up),
         ceilings=_mean_ceilings(done),
-        above_ceiling=_share_above(done, ("thm35",)),
+        above_ceiling=_share_above(done, (PUBLISHED,)),
         seconds=fmean(row.seconds for row in done) if done else None,
         best_possible=best.expected if best else None,
         best_possible_se=best.error if best else None,
         best_possible_converged=best.converged if best else None,
         outcomes={row.rep: (row.successes or 0, row.baseline_successes) for row in scored},
-        mechanism_options=first.mechanism_options,
-        advantage=first.advantage,
+        facts=first.facts,
         rad=fmean(gains) if gains else None,
         rad_low=rad_low,
         rad_high=rad_high,
         ceiling_rad=fmean(limits) if limits else None,
         rad_theorem=next((row.rad_theorem for row in done if row.rad_theorem), None),
         calibration=together(row.calibration for row in done),
-        above_proved=_share_above(done, PROVED_CEILINGS),
+        above_proved=_share_above(done, proved_bounds()),
+        bounds=_foreign_bounds(rows),
+        bound_errors=_bound_errors(rows),
     )
 
 

@@ -1,19 +1,28 @@
-"""The axes of a suite's block of games, and their product."""
+"""A suite's block of games: values on the axes of a setting, and their product."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import MISSING
 from itertools import product
-from typing import Annotated, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any, Self, get_type_hints
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    create_model,
+    model_validator,
+)
 
-from reconbench.attacks import parse_metric
 from reconbench.benchmarks import plugins
 from reconbench.benchmarks.game import misfit
-from reconbench.benchmarks.game.play import Adversary, Game, check
-from reconbench.benchmarks.plugins.options import Option, written
+from reconbench.benchmarks.game.options import Option, Options
+from reconbench.benchmarks.game.play import Game, check
+from reconbench.benchmarks.game.setting import AXES, Adversary, Setting
 from reconbench.datasets import Prior
 
 EACH = "each"
@@ -83,6 +92,8 @@ def _metrics(value: Any) -> Any:
     found = []
     for text in listed(value):
         errors = span(text, "l1") if isinstance(text, str) else None
+        if isinstance(text, str) and errors is None:
+            text = plugins.make_absolute(text)
         found += [text] if errors is None else [f"l1:{error}" for error in errors]
     return found
 
@@ -116,87 +127,122 @@ class MechanismEntry(Strict):
     mechanism: str
     options: dict[str, Option] = {}
 
-    @property
-    def axes(self) -> tuple[str, str]:
-        """The mechanism and its options as they are in a game."""
-        return plugins.absolute(self.mechanism), written(self.options)
-
 
 Mechanisms = Annotated[list[MechanismEntry], BeforeValidator(told_mechanisms), Field(min_length=1)]
 
+# What the values of these axes look like in a suite. Any other axis takes a list of its own type.
+_VALUES: dict[str, Any] = {
+    "dataset": Texts,
+    "targets": Annotated[str | list[Any], BeforeValidator(_column_sets)],
+    "known": Annotated[Any, BeforeValidator(_known)],
+    "epsilon": Annotated[list[Epsilon], BeforeValidator(listed), Field(min_length=1)],
+    "delta": Annotated[list[Delta], BeforeValidator(listed), Field(min_length=1)],
+    "n": Wholes,
+    "mechanism": Mechanisms,
+    "metric": Annotated[Texts, BeforeValidator(_metrics)],
+    "adversary": Annotated[Texts, BeforeValidator(_adversaries)],
+    "attacker_prior": Annotated[Texts, BeforeValidator(_attacker_priors)],
+}
+# The suite has one seed, options stand with their mechanism, and the prior is hashed when played.
+_ELSEWHERE = ("mechanism_options", "seed", "data_hash")
+# Chosen for each data set before the product of the others is taken.
+_BY_DATASET = ("dataset", "targets", "known", "mechanism")
 
-class Exclude(Strict):
-    """Games to leave out: those that have one of the listed values on every listed axis.
 
-    A mechanism by name alone stands for it with whatever options.
-    """
+def _values(name: str) -> Any:
+    if name in _VALUES:
+        return _VALUES[name]
+    value: Any = Annotated[get_type_hints(Setting)[name], Field(strict=True)]
+    return Annotated[list[value], BeforeValidator(listed), Field(min_length=1)]
 
-    dataset: Texts | None = None
-    targets: Annotated[list[str | list[str]], BeforeValidator(listed)] | None = None
-    n: Wholes | None = None
+
+def _default(name: str) -> Any:
+    """The value of a setting's field, as a list of one; columns are no list of values."""
+    if name == "targets":
+        return EACH
+    field = Setting.__dataclass_fields__[name]
+    if field.default is MISSING:
+        return ...
+    if name == "mechanism":
+        return [MechanismEntry(mechanism=field.default)]
+    return [] if name == "known" else [field.default]
+
+
+class _Exclude(Strict):
     k: Wholes | None = None
-    epsilon: Annotated[list[Epsilon], BeforeValidator(listed)] | None = None
-    delta: Annotated[list[Delta], BeforeValidator(listed)] | None = None
-    mechanism: (
-        Annotated[list[str | MechanismEntry], BeforeValidator(listed), Field(min_length=1)] | None
-    ) = None
-    metric: Annotated[Texts, BeforeValidator(_metrics)] | None = None
-    adversary: Texts | None = None
-    attacker_prior: Texts | None = None
 
     def covers(self, game: Game) -> bool:
-        for name in type(self).model_fields:
-            listed_values = getattr(self, name)
-            if listed_values is None:
-                continue
-            if name == "targets":
-                listed_values = [(t,) if isinstance(t, str) else tuple(t) for t in listed_values]
-            elif name == "dataset":
-                listed_values = [plugins.absolute(spec) for spec in listed_values]
-            elif name == "mechanism":
-                listed_values = [_released_by(each, game) for each in listed_values]
-            if getattr(game, name) not in listed_values:
-                return False
-        return True
+        """Whether a game has one of the listed values on every listed axis."""
+        if self.k is not None and game.mechanism_options.get("k", 3) not in self.k:
+            return False
+        return all(
+            self._matches(name, values, game)
+            for name in AXES
+            if (values := getattr(self, name, None)) is not None
+        )
+
+    @staticmethod
+    def _matches(name: str, values: Sequence[Any], game: Game) -> bool:
+        if name in ("targets", "known"):
+            values = [(value,) if isinstance(value, str) else tuple(value) for value in values]
+        elif name == "dataset":
+            values = [plugins.make_absolute(spec) for spec in values]
+        elif name == "mechanism":
+            return any(_releases(entry, game) for entry in values)
+        return getattr(game, name) in values
 
 
-def _released_by(entry: str | MechanismEntry, game: Game) -> str | None:
-    """The mechanism of an entry; none if the entry has other options than the game."""
+def _releases(entry: str | MechanismEntry, game: Game) -> bool:
+    """Whether a game's mechanism is that of an entry; by name alone, with any options."""
     if isinstance(entry, str):
-        return plugins.absolute(entry)
-    name, options = entry.axes
-    return name if options == game.mechanism_options else None
+        return game.mechanism == plugins.make_absolute(entry)
+    options = plugins.drop_default_options(entry.mechanism, Options(entry.options))
+    # A k of the block is no option of the entry.
+    played = game.mechanism_options if "k" in entry.options else game.mechanism_options.without("k")
+    return game.mechanism == plugins.make_absolute(entry.mechanism) and played == options
 
 
-class Axes(Strict):
-    """The axes of a block of games.
+_EXCLUDED: dict[str, Any] = {
+    "targets": Annotated[list[str | list[str]], BeforeValidator(listed)],
+    "known": Annotated[list[str | list[str]], BeforeValidator(listed)],
+    "mechanism": Annotated[
+        list[str | MechanismEntry], BeforeValidator(listed), Field(min_length=1)
+    ],
+}
 
-    ``targets = "each"`` is every column alone, ``"visit:A-B"`` the first A, …, B columns that the
-    prior's network visits. ``known = "last:N"`` is the last N of them; left out, it is all columns
-    but the targets. ``metric = "l1:A-B"`` is every error from A to B. ``advantage`` is one number
-    for the whole block: how many records of each table are also attacked in a world without them.
-    """
 
-    dataset: Texts
-    targets: Annotated[str | list[Any], BeforeValidator(_column_sets)] = EACH
-    known: Annotated[Any, BeforeValidator(_known)] = []
-    n: Wholes = [100]
-    k: Wholes = [3]
-    epsilon: Annotated[list[Epsilon], BeforeValidator(listed), Field(min_length=1)]
-    delta: Annotated[list[Delta], BeforeValidator(listed), Field(min_length=1)] = [1e-5]
-    mechanism: Mechanisms = [MechanismEntry(mechanism="gaussian-marginals")]
-    metric: Annotated[Texts, BeforeValidator(_metrics)] = ["exact"]
-    adversary: Annotated[list[Adversary], BeforeValidator(_adversaries), Field(min_length=1)] = [
-        Adversary.REALISTIC
-    ]
-    attacker_prior: Annotated[Texts, BeforeValidator(_attacker_priors)] = [misfit.SAME]
+def _add_axes(base: Any, doc: str, types: Mapping[str, Any], defaults: Callable[[str], Any]) -> Any:
+    """A model with a key for every axis that a block chooses, beside those of its own."""
+    axes = {name: (types[name], defaults(name)) for name in AXES if name not in _ELSEWHERE}
+    create: Any = create_model
+    return create(base.__name__.lstrip("_"), __base__=base, __doc__=doc, **axes)
+
+
+if TYPE_CHECKING:
+    Exclude = _Exclude
+else:
+    Exclude = _add_axes(
+        _Exclude,
+        "Games to leave out; a mechanism by name alone stands for it with any options.",
+        {name: _EXCLUDED.get(name, _values(name)) | None for name in AXES},
+        lambda name: None,
+    )
+
+
+class _GameBlock(Strict):
+    k: Wholes | None = None
     attacks: (
         Annotated[list[AttackEntry], BeforeValidator(told_attacks), Field(min_length=1)] | None
     ) = None
     repetitions: Whole | None = None
-    advantage: Annotated[int, Field(ge=0, strict=True)] = 0
     include: list[dict[str, Any]] = []
     exclude: list[Exclude] = []
+
+    if TYPE_CHECKING:
+        dataset: list[str]
+        targets: str | list[Any]
+        known: Any
+        mechanism: list[MechanismEntry]
 
     @model_validator(mode="after")
     def _included(self) -> Self:
@@ -223,7 +269,7 @@ class Axes(Strict):
             raise AxesError("exclude: no game is left; remove an entry")
         return list(dict.fromkeys(games))
 
-    def _with(self, place: int) -> Axes:
+    def _with(self, place: int) -> _GameBlock:
         """The block of an entry of ``include``: its axes, and this block's where it has none."""
         entry = self.include[place]
         odd = [key for key in ("include", "exclude", "attacks", "repetitions") if key in entry]
@@ -232,51 +278,48 @@ class Axes(Strict):
                 f"include.{place}.{odd[0]}: only axes stand here; add a [[games]] block"
             )
         own = self.model_dump(exclude={"include", "exclude", "attacks", "repetitions"})
-        return Axes.model_validate({**own, **entry})
+        return GameBlock.model_validate({**own, **entry})
 
     def _product(self, seed: int) -> list[Game]:
+        others = [name for name in AXES if name not in (*_ELSEWHERE, *_BY_DATASET)]
         games = []
         for dataset in self.dataset:
             with _naming("dataset"):
-                prior = plugins.prior(plugins.absolute(dataset))
+                prior = plugins.load_prior(plugins.make_absolute(dataset))
             with _naming("known"):
                 known = self._known_columns(prior)
             with _naming("targets"):
                 sets = self._target_sets(prior, known)
             with _naming("mechanism"):
-                mechanisms = [self._checked(entry) for entry in self.mechanism]
-            axes = product(
-                sets, self.n, self.k, self.epsilon, self.delta, mechanisms, self.metric,
-                self.adversary, self.attacker_prior,
-            )  # fmt: skip
-            for targets, n, k, epsilon, delta, released, metric, adversary, theirs in axes:
+                released = [each for entry in self.mechanism for each in self._released(entry)]
+            axes = product(sets, released, *(getattr(self, name) for name in others))
+            for targets, (mechanism, options), *values in axes:
+                chosen = dict(zip(others, values, strict=True))
                 with _naming("metric"):
-                    parse_metric(metric).check(prior.domain, targets)
-                game = Game(
-                    dataset=plugins.absolute(dataset),
-                    targets=targets,
-                    known=known,
-                    n=n,
-                    k=k,
-                    epsilon=epsilon,
-                    delta=delta,
-                    mechanism=released[0],
-                    mechanism_options=released[1],
-                    metric=metric,
-                    adversary=adversary,
-                    attacker_prior=theirs,
-                    seed=seed,
-                    advantage=self.advantage,
-                )
+                    plugins.build_metric(chosen["metric"]).check(prior.domain, targets)
                 with _naming(f"the game on {', '.join(targets)}"):
+                    game = Game(
+                        dataset=plugins.make_absolute(dataset),
+                        targets=targets,
+                        known=known,
+                        mechanism=mechanism,
+                        mechanism_options=options,
+                        seed=seed,
+                        **chosen,
+                    )
                     check(game)
                 games.append(game)
         return games
 
-    @staticmethod
-    def _checked(entry: MechanismEntry) -> tuple[str, str]:
-        plugins.check_options(entry.mechanism, entry.options)
-        return entry.axes
+    def _released(self, entry: MechanismEntry) -> Iterator[tuple[str, Options]]:
+        """A mechanism with its options, once for every k of the block."""
+        if self.k is not None and "k" in entry.options:
+            raise AxesError("k is given for the block and as an option; keep one of them")
+        for more in [{}] if self.k is None else [{"k": k} for k in self.k]:
+            options = Options({**entry.options, **more})
+            plugins.check_options(entry.mechanism, options)
+            name = plugins.make_absolute(entry.mechanism)
+            yield name, plugins.drop_default_options(entry.mechanism, options)
 
     def _known_columns(self, prior: Prior) -> tuple[str, ...]:
         if isinstance(self.known, str):
@@ -305,6 +348,23 @@ class Axes(Strict):
         for columns in sets:
             prior.domain.positions(columns)
         return sets
+
+
+if TYPE_CHECKING:
+    GameBlock = _GameBlock
+else:
+    GameBlock = _add_axes(
+        _GameBlock,
+        """The axes of a block of games.
+
+        ``targets = "each"`` is every column alone, ``"visit:A-B"`` the first A, …, B columns that
+        the prior's network visits. ``known = "last:N"`` is the last N of them; left out, it is all
+        columns but the targets. ``metric = "l1:A-B"`` is every error from A to B. ``k`` is short
+        for the option k of the block's mechanisms. Every other axis takes a value or a list.
+        """,
+        {name: _values(name) for name in AXES},
+        _default,
+    )
 
 
 @contextmanager

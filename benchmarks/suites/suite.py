@@ -2,7 +2,7 @@
 
 A suite is a TOML file. Each ``[[games]]`` block names axes; an axis is one value or a list, and
 the block stands for the product of its axes. ``[[curves]]`` blocks are computations without a
-table or an attack, see ``benchmarks.computations.risk``. A suite may include others.
+table or an attack, see ``benchmarks.computations``. A suite may include others.
 """
 
 from __future__ import annotations
@@ -24,12 +24,14 @@ from pydantic import (
 )
 
 from reconbench.benchmarks import plugins
-from reconbench.benchmarks.computations.risk import Curve, Point
+from reconbench.benchmarks.computations.computation import Point
+from reconbench.benchmarks.computations.kinds import Curve
 from reconbench.benchmarks.game.play import AttackSpec, Game
+from reconbench.benchmarks.plugins.bounds import check_bound_files
 from reconbench.benchmarks.run.runner import Unit, called
 from reconbench.benchmarks.suites.game_block import (
     AttackEntry,
-    Axes,
+    GameBlock,
     MechanismEntry,
     Strict,
     told_attacks,
@@ -50,8 +52,9 @@ class Suite(Strict):
     attacks: (
         Annotated[list[AttackEntry], BeforeValidator(told_attacks), Field(min_length=1)] | None
     ) = None
-    games: Annotated[list[Axes], Field(min_length=1)] | None = None
+    games: Annotated[list[GameBlock], Field(min_length=1)] | None = None
     curves: Annotated[list[Curve], Field(min_length=1)] | None = None
+    bounds: Annotated[list[str], Field(min_length=1)] | None = None
     include: Annotated[list[str], Field(min_length=1)] | None = None
 
     _parts: tuple[Suite, ...] = PrivateAttr(default=())
@@ -81,12 +84,13 @@ class Suite(Strict):
         seed: int | None = None,
         repetitions: int | None = None,
         more_attacks: Sequence[str] = (),
+        more_bounds: Sequence[str] = (),
     ) -> list[Unit]:
         """Every round of the suite, repetitions innermost; a round that two blocks share, once.
 
         None if the suite has computations only.
         """
-        more = tuple(AttackSpec(plugins.absolute(spec)) for spec in more_attacks)
+        more = tuple(AttackSpec(plugins.make_absolute(spec)) for spec in more_attacks)
         found: dict[Game, dict[tuple[str, str], AttackSpec]] = {}
         for part in self.parts:
             for game, attacks in part._rounds(seed, repetitions):
@@ -98,7 +102,9 @@ class Suite(Strict):
                 f"suite {self.name} has computations only, nothing that attack {more[0].spec!r} "
                 "could play; leave it out, or choose a suite with games"
             )
-        return [Unit(game, tuple(specs.values())) for game, specs in found.items()]
+        listed = [spec for part in self.parts for spec in part.bounds or ()]
+        bounds = check_bound_files((*listed, *more_bounds))
+        return [Unit(game, tuple(specs.values()), bounds) for game, specs in found.items()]
 
     def computations(self) -> list[tuple[str, Curve]]:
         """The computations of this suite and of those it includes, with the name of theirs."""
@@ -127,14 +133,12 @@ class Suite(Strict):
                     yield game.at(rep), attacks
 
     def _specs(self, entries: Sequence[AttackEntry], where: str) -> tuple[AttackSpec, ...]:
-        specs = tuple(AttackSpec(plugins.absolute(e.attack), e.options) for e in entries)
-        known = plugins.registered("attacks")
+        specs = tuple(AttackSpec(plugins.make_absolute(e.attack), e.options) for e in entries)
         for spec in specs:
-            if spec.spec not in known and not spec.spec.rpartition(":")[0].endswith(".py"):
-                raise SuiteError(
-                    f"{where}.attacks: unknown attack {spec.spec!r}; available: "
-                    f"{', '.join(known)}, or path/to/file.py:Class"
-                )
+            try:
+                plugins.check_known("attack", spec.spec)
+            except plugins.PluginError as error:
+                raise SuiteError(f"{where}.attacks: {error}") from None
         return specs
 
 
@@ -185,7 +189,7 @@ def _beside(raw: Any, folder: Path) -> Any:
         return {key: raw[key] if key == "options" else _beside(raw[key], folder) for key in raw}
     if isinstance(raw, list):
         return [_beside(each, folder) for each in raw]
-    file = plugins.own_file(raw) if isinstance(raw, str) else None
+    file = plugins.get_file(raw) if isinstance(raw, str) else None
     if file is None or Path(file).is_absolute() or not (folder / file).is_file():
         return raw
     return f"{folder / file}{raw[len(file) :]}"
@@ -226,7 +230,7 @@ def _first(error: ValidationError) -> str:
 def _did_you_mean(place: tuple[int | str, ...]) -> str:
     """The keys that are allowed where an unknown one stands, or the one that was meant."""
     models: dict[str, type[BaseModel]] = {
-        "games": Axes,
+        "games": GameBlock,
         "attacks": AttackEntry,
         "mechanism": MechanismEntry,
     }

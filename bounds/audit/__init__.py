@@ -1,6 +1,10 @@
 """Audits: a ceiling read backwards, from counts to an interval for ε and a verdict.
 
-Needs numpy and scipy only.
+- `one_run`: from the right guesses on the canaries of one run.
+- `rad`, `ldp_auditor`: from the success of an attack on local reports.
+- `proportions`: exact intervals for the probabilities that these rest on.
+- `mcmc`: a posterior of ε from the errors of several attacks (Yildirim 2025).
+- `verdict`: what an audit returns.
 """
 
 from reconbench.bounds.audit.ldp_auditor import LdpAuditor

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from scipy.special import betaincinv
 
 from reconbench.bounds import _validate
-from reconbench.bounds._counts import positive_integer
+from reconbench.bounds._validate import positive_integer
 
 
 class Proportion(Protocol):

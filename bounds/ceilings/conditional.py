@@ -9,15 +9,16 @@ from __future__ import annotations
 from bisect import bisect_left
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from reconbench.bounds import _validate
 from reconbench.bounds._validate import FloatArray
+from reconbench.bounds.ceilings.base import HighProbabilityBound, NotApplicable, Scope, Targets
 from reconbench.bounds.ceilings.swanberg import beta, check_epsilon_delta
-from reconbench.bounds.guarantees.guarantee import ApproxDP, PureDP
+from reconbench.bounds.guarantees.guarantee import ApproxDP, Guarantee, PureDP
 from reconbench.bounds.guarantees.relation import require_replace_one
 from reconbench.bounds.poisson_binomial import PoissonBinomial
 
@@ -25,7 +26,7 @@ _TOTAL = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class Theorem33:
+class Theorem33(HighProbabilityBound):
     """Swanberg 2025, Theorem 3.3: for (ε, δ)-DP, L is at most F + Σ Bernoulli(β_i).
 
     F counts the targets for which ε-DP fails; its mean, over outputs, is at most n·δ. The theorem
@@ -36,6 +37,8 @@ class Theorem33:
     Assumes independent targets given the prior, a decomposable metric and replace-one neighbours,
     and that F is independent of the sum: the paper states it, its proof does not show it
     (docs/profile.md), and it holds where records fail independently of each other's success.
+
+    No game states F, so this bound is not registered and on no row.
     """
 
     prior_success: FloatArray
@@ -44,7 +47,9 @@ class Theorem33:
 
     name: ClassVar[str] = "thm33"
     reference: ClassVar[str] = "Swanberg 2025, Theorem 3.3"
-    summary: ClassVar[str] = "(epsilon, delta)-DP, given the output and the distribution of F"
+    statement: ClassVar[str] = "(ε, δ)-DP, any metric: given the output and the distribution of F."
+    scope: ClassVar[Scope] = Scope.GUESSES
+    proved: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         checked = _validate.probability_vector("prior_success", self.prior_success)
@@ -69,12 +74,12 @@ class Theorem33:
     def n(self) -> int:
         return self.prior_success.size
 
-    def tail(self, v: ArrayLike) -> FloatArray:
-        return self._tails[_validate.thresholds("v", v, self.n)]
+    @classmethod
+    def at(cls, targets: Targets, guarantee: Guarantee) -> Self:
+        raise NotApplicable(f"{cls.reference} needs the distribution of F")
 
-    def ceiling(self, confidence: float) -> int:
-        failure = 1 - _validate.strictly_between_zero_and_one("confidence", confidence)
-        return bisect_left(range(self.n), True, key=lambda v: bool(self._tails[v + 1] <= failure))
+    def _tail_at(self, v: int) -> float:
+        return float(self._tails[v])
 
     @cached_property
     def _tails(self) -> FloatArray:
@@ -102,9 +107,7 @@ class Floor32:
     prior_success: FloatArray
     guarantee: PureDP
 
-    name: ClassVar[str] = "floor32"
     reference: ClassVar[str] = "Swanberg 2025, proof of Theorem 3.2 (lower side)"
-    summary: ClassVar[str] = "pure DP, lower bound for the guesses made, given the output"
 
     def __post_init__(self) -> None:
         checked = _validate.probability_vector("prior_success", self.prior_success)

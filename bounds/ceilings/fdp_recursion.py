@@ -19,14 +19,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from reconbench.bounds import _validate
 from reconbench.bounds._validate import FloatArray
 from reconbench.bounds.ceilings._recursion import LOWEST, Lines
+from reconbench.bounds.ceilings.base import (
+    CONFIDENCES,
+    HighProbabilityBound,
+    NotApplicable,
+    Targets,
+    failure_rate,
+)
 from reconbench.bounds.ceilings.prior_exact import (
     CHUNK,
     distinct,
@@ -34,7 +40,6 @@ from reconbench.bounds.ceilings.prior_exact import (
     tail_masses,
     with_tail,
 )
-from reconbench.bounds.ceilings.swanberg import CONFIDENCES
 from reconbench.bounds.guarantees._conjugate import (
     Response,
     best_response,
@@ -45,10 +50,12 @@ from reconbench.bounds.guarantees.guarantee import Guarantee
 from reconbench.bounds.guarantees.relation import require_replace_one
 
 _PRICES = 97
+# The recursion takes quadratic time: fully listed priors of more targets are not bounded.
+MAX_TARGETS = 1_000
 
 
 @dataclass(frozen=True, eq=False)
-class FdpRecursion:
+class FdpRecursion(HighProbabilityBound):
     """P[L ≥ v] for exact match under f-DP: the recursion of Mahloujifar et al., for any priors.
 
     `priors[i]` is target i's whole prior and `tail_mass` what is not listed of it, as in
@@ -66,7 +73,10 @@ class FdpRecursion:
 
     name: ClassVar[str] = "fdp-recursion"
     reference: ClassVar[str] = "Mahloujifar et al. 2024, Theorem 3.2, extended to any priors"
-    summary: ClassVar[str] = "any f-DP, exact match, for every attack given whole priors"
+    statement: ClassVar[str] = (
+        "Any f-DP, exact match: the f-DP recursion, from each target's whole prior."
+    )
+    proved: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         priors = prior_rows(self.priors)
@@ -78,13 +88,20 @@ class FdpRecursion:
     def n(self) -> int:
         return len(self.priors)
 
-    def tail(self, v: ArrayLike) -> FloatArray:
-        at = _validate.thresholds("v", v, self.n)
-        return np.array([self._lines.tail(int(k)) for k in at.flat]).reshape(at.shape)
+    @classmethod
+    def at(cls, targets: Targets, guarantee: Guarantee) -> Self:
+        whole = targets.whole_priors
+        if whole.success is not None:
+            raise NotApplicable(f"{cls.name} is for exact match")
+        if targets.n > MAX_TARGETS and not np.any(whole.tail_mass):
+            raise NotApplicable(f"{cls.name} takes at most {MAX_TARGETS} targets, got {targets.n}")
+        return cls(whole.priors, guarantee, whole.tail_mass)
+
+    def _tail_at(self, v: int) -> float:
+        return self._lines.tail(v)
 
     def ceiling(self, confidence: float) -> int:
-        failure = 1 - _validate.strictly_between_zero_and_one("confidence", confidence)
-        return self._lines.ceiling(failure)
+        return self._lines.ceiling(failure_rate(confidence))
 
     @cached_property
     def _lines(self) -> Lines:
@@ -123,5 +140,4 @@ def fdp_ceilings(
     tail_mass: ArrayLike = 0.0,
 ) -> dict[float, int]:
     """The ceilings of `FdpRecursion`, by confidence."""
-    bound = FdpRecursion(np.asarray(priors), guarantee, tail_mass)
-    return {confidence: bound.ceiling(confidence) for confidence in confidences}
+    return FdpRecursion(np.asarray(priors), guarantee, tail_mass).by_confidence(confidences)

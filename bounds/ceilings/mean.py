@@ -4,39 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, Protocol
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from reconbench.bounds import _validate
 from reconbench.bounds._validate import FloatArray
+from reconbench.bounds.ceilings.base import MeanBound, Targets
 from reconbench.bounds.guarantees.guarantee import Guarantee
 from reconbench.bounds.guarantees.relation import require_replace_one
 
 
-class MeanBound(Protocol):
-    """A named upper bound on the expected number of targets recovered."""
-
-    name: ClassVar[str]
-    reference: ClassVar[str]
-    summary: ClassVar[str]
-
-    @property
-    def n(self) -> int:
-        """The number of targets."""
-
-    @property
-    def per_target(self) -> FloatArray:
-        """An upper bound on P[target i is recovered], for each target."""
-
-    @property
-    def mean(self) -> float:
-        """An upper bound on E[L], the sum over targets."""
-
-
 @dataclass(frozen=True, eq=False)
-class MeanFromGuess:
+class MeanFromGuess(MeanBound):
     """Kulynych 2025, Lemma C.3, target by target: E[L] ≤ Σ_i (1 − f(b_i)), for any metric.
 
     b_i is the prior success of the guesses that the attack makes: the probability that they
@@ -59,7 +40,10 @@ class MeanFromGuess:
 
     name: ClassVar[str] = "mean"
     reference: ClassVar[str] = "Kulynych 2025, Lemma C.3"
-    summary: ClassVar[str] = "any f-DP, any metric, mean over runs, from the prior of the guesses"
+    statement: ClassVar[str] = (
+        "Any f-DP, any metric: the sum over targets of 1 − f(success of the best prior guess)."
+    )
+    proved: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         runs = _validate.probabilities("prior_success", self.prior_success)
@@ -75,8 +59,11 @@ class MeanFromGuess:
 
     @property
     def n(self) -> int:
-        """The number of targets."""
         return int(self.prior_success.shape[-1])
+
+    @classmethod
+    def at(cls, targets: Targets, guarantee: Guarantee) -> Self:
+        return cls(targets.best_prior_success, guarantee)
 
     @cached_property
     def per_target(self) -> FloatArray:
@@ -85,11 +72,6 @@ class MeanFromGuess:
         success = self.guarantee.power(np.minimum(b, 1.0))
         success.setflags(write=False)
         return success
-
-    @property
-    def mean(self) -> float:
-        """Σ_i (1 − f(b_i))."""
-        return float(self.per_target.sum())
 
 
 def mean_ceiling(prior_success: ArrayLike, guarantee: Guarantee) -> float:

@@ -30,6 +30,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from reconbench.bounds import _validate
 from reconbench.bounds._validate import FloatArray
+from reconbench.bounds.ceilings.base import MeanBound, Targets, WholePriors
 from reconbench.bounds.guarantees._conjugate import Response, best_response
 from reconbench.bounds.guarantees.guarantee import Guarantee
 from reconbench.bounds.guarantees.relation import require_replace_one
@@ -41,7 +42,7 @@ CHUNK = 2**15
 
 
 @dataclass(frozen=True, eq=False)
-class PriorExact:
+class PriorExact(MeanBound):
     """E[targets recovered exactly] ≤ Σ_i C_f(π_i), for any attack on an f-DP mechanism.
 
     `priors[i]` is target i's prior given all that the attacker knows of record i; rows may be
@@ -62,7 +63,10 @@ class PriorExact:
 
     name: ClassVar[str] = "prior-exact"
     reference: ClassVar[str] = "reconbench, prior-exact mean ceiling"
-    summary: ClassVar[str] = "any f-DP, exact match, mean over attacks given whole priors"
+    statement: ClassVar[str] = (
+        "Any f-DP, exact match or success sets: the most that each target's whole prior allows."
+    )
+    proved: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         priors = prior_rows(self.priors)
@@ -73,18 +77,16 @@ class PriorExact:
 
     @property
     def n(self) -> int:
-        """The number of targets."""
         return len(self.priors)
+
+    @classmethod
+    def at(cls, targets: Targets, guarantee: Guarantee) -> MeanBound:
+        return prior_exact_bound(targets.whole_priors, guarantee)
 
     @property
     def per_target(self) -> FloatArray:
         """C_f(π_i), target by target: a dual value, so an upper bound up to rounding."""
         return self._solved[0]
-
-    @property
-    def mean(self) -> float:
-        """Σ_i C_f(π_i): no attack's expected number of recovered targets is larger."""
-        return float(self.per_target.sum())
 
     @property
     def gap(self) -> float:
@@ -109,6 +111,15 @@ class PriorExact:
 def prior_exact(priors: ArrayLike, guarantee: Guarantee, tail_mass: ArrayLike = 0.0) -> float:
     """The mean ceiling of `PriorExact`."""
     return PriorExact(np.asarray(priors), guarantee, tail_mass).mean
+
+
+def prior_exact_bound(whole: WholePriors, guarantee: Guarantee) -> MeanBound:
+    """The prior-exact bound of exact match, or of the success sets that the priors come with."""
+    from reconbench.bounds.ceilings.prior_exact_sets import PriorExactSets
+
+    if whole.success is None:
+        return PriorExact(whole.priors, guarantee, whole.tail_mass)
+    return PriorExactSets(whole.priors, guarantee, whole.success)
 
 
 def prior_rows(priors: ArrayLike) -> FloatArray:

@@ -28,7 +28,13 @@ from reconbench.bounds.ceilings._set_programs import (
     Intervals,
     SetProgram,
 )
-from reconbench.bounds.ceilings.prior_exact import PriorExact, check_totals, prior_rows
+from reconbench.bounds.ceilings.base import MeanBound, Targets
+from reconbench.bounds.ceilings.prior_exact import (
+    PriorExact,
+    check_totals,
+    prior_exact_bound,
+    prior_rows,
+)
 from reconbench.bounds.guarantees._conjugate import (
     Response,
     best_response,
@@ -45,7 +51,7 @@ _STEEPEST = 40.0
 
 
 @dataclass(frozen=True, eq=False)
-class PriorExactSets:
+class PriorExactSets(MeanBound):
     """E[L] ≤ Σ_i C_i for a metric by success sets, for any attack on an f-DP mechanism.
 
     `priors` is (n, m), one row a target; `success` is (guesses, m) and says which guesses succeed
@@ -63,9 +69,10 @@ class PriorExactSets:
     guarantee: Guarantee
     success: NDArray[np.bool_]
 
-    name: ClassVar[str] = "prior-exact"
-    reference: ClassVar[str] = "reconbench, prior-exact mean ceiling for success sets"
-    summary: ClassVar[str] = "any f-DP, success sets such as within an error, mean over attacks"
+    name: ClassVar[str] = PriorExact.name
+    reference: ClassVar[str] = PriorExact.reference
+    statement: ClassVar[str] = PriorExact.statement
+    proved: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         priors = prior_rows(self.priors)
@@ -83,8 +90,11 @@ class PriorExactSets:
 
     @property
     def n(self) -> int:
-        """The number of targets."""
         return len(self.priors)
+
+    @classmethod
+    def at(cls, targets: Targets, guarantee: Guarantee) -> MeanBound:
+        return prior_exact_bound(targets.whole_priors, guarantee)
 
     @cached_property
     def per_target(self) -> FloatArray:
@@ -109,11 +119,6 @@ class PriorExactSets:
             else IntervalProgram(intervals, tuple(slopes.tolist()), tuple(constants.tolist()))
         )
         return np.array([program.weights(pi).bound(pi, respond) for pi in rows])
-
-    @property
-    def mean(self) -> float:
-        """No attack's expected number of successes is larger."""
-        return float(self.per_target.sum())
 
 
 def within(values: int, error: float) -> NDArray[np.bool_]:

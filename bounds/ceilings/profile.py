@@ -21,11 +21,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from reconbench.bounds import _validate
-from reconbench.bounds._validate import FloatArray
-from reconbench.bounds.ceilings.swanberg import CONFIDENCES, Theorem35
+from reconbench.bounds.ceilings.base import CONFIDENCES, BestGuessBound, failure_rate
+from reconbench.bounds.ceilings.swanberg import Theorem35
 from reconbench.bounds.guarantees._conjugate import largest_epsilon
 from reconbench.bounds.guarantees.guarantee import ApproxDP, Guarantee, PureDP
-from reconbench.bounds.guarantees.relation import require_replace_one
 
 # A scan of ε up to where δ(ε) is negligible, then a golden section between the scan's neighbours
 # of the best, down to this share of the range.
@@ -36,7 +35,7 @@ _BELOW_ONE = math.nextafter(1.0, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
-class Profile:
+class Profile(BestGuessBound):
     """Swanberg 2025, Theorem 3.5, minimised over the privacy profile of the guarantee.
 
     Takes any guarantee with a profile δ(ε): Gaussian DP, (ε, δ), pure ε, or a numerical curve.
@@ -51,28 +50,15 @@ class Profile:
     at confidences of 0.95 and more they are usually lower as well.
     """
 
-    best_prior_success: FloatArray
-    guarantee: Guarantee
-
     name: ClassVar[str] = "profile"
     reference: ClassVar[str] = "Swanberg 2025, Theorem 3.5, minimised over the privacy profile"
-    summary: ClassVar[str] = "any privacy profile, for every attack, from the best prior guesses"
-
-    def __post_init__(self) -> None:
-        checked = _validate.probability_vector("best_prior_success", self.best_prior_success)
-        object.__setattr__(self, "best_prior_success", checked)
-        require_replace_one(self.guarantee, self.reference)
-
-    @property
-    def n(self) -> int:
-        return self.best_prior_success.size
-
-    def tail(self, v: ArrayLike) -> FloatArray:
-        at = _validate.thresholds("v", v, self.n)
-        return np.array([self._best(int(k))[0] for k in at.flat]).reshape(at.shape)
+    statement: ClassVar[str] = (
+        "Any privacy profile, any metric: Theorem 3.5 at the best ε of the whole profile."
+    )
+    proved: ClassVar[bool] = False
 
     def ceiling(self, confidence: float) -> int:
-        failure = 1 - _validate.strictly_between_zero_and_one("confidence", confidence)
+        failure = failure_rate(confidence)
         v = min(self._at(epsilon).ceiling(confidence) for epsilon in self._scan)
         # The best ε for P[L ≥ v] has a ceiling below v where one exists.
         while v > 0 and self._best(v)[0] <= failure:
@@ -82,6 +68,9 @@ class Profile:
     def epsilon(self, v: float) -> float:
         """The ε at which `tail(v)` is evaluated."""
         return self._best(int(_validate.thresholds("v", v, self.n)))[1]
+
+    def _tail_at(self, v: int) -> float:
+        return self._best(v)[0]
 
     def _best(self, v: int) -> tuple[float, float]:
         """The smallest bound on P[L ≥ v] that the search finds, and its ε."""
@@ -119,8 +108,7 @@ def profile_ceilings(
     confidences: Sequence[float] = CONFIDENCES,
 ) -> dict[float, int]:
     """The ceilings of `Profile`, by confidence."""
-    bound = Profile(np.asarray(best_prior_success), guarantee)
-    return {confidence: bound.ceiling(confidence) for confidence in confidences}
+    return Profile(np.asarray(best_prior_success), guarantee).by_confidence(confidences)
 
 
 def _search(bound: Callable[[float], float], scan: list[float]) -> tuple[float, float]:

@@ -14,7 +14,6 @@ into a bound that uses the whole profile at once.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,13 +22,12 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from reconbench.bounds import _validate
 from reconbench.bounds._validate import FloatArray
 from reconbench.bounds.ceilings._recursion import Lines
-from reconbench.bounds.ceilings.swanberg import CONFIDENCES, beta
+from reconbench.bounds.ceilings.base import CONFIDENCES, BestGuessBound, failure_rate, smallest
+from reconbench.bounds.ceilings.swanberg import beta
 from reconbench.bounds.guarantees._conjugate import largest_epsilon
 from reconbench.bounds.guarantees.guarantee import ApproxDP, Guarantee, PureDP
-from reconbench.bounds.guarantees.relation import require_replace_one
 from reconbench.bounds.poisson_binomial import PoissonBinomial
 
 _EPSILONS = 97
@@ -37,7 +35,7 @@ _SUMS = 24
 
 
 @dataclass(frozen=True, eq=False)
-class ProfileRecursion:
+class ProfileRecursion(BestGuessBound):
     """P[L ≥ v] from the privacy profile and the best prior successes, for any metric.
 
     `best_prior_success` and the assumptions are those of `Theorem35`: independent targets given
@@ -45,29 +43,16 @@ class ProfileRecursion:
     it is never above Theorem 3.2 at the best prior guesses.
     """
 
-    best_prior_success: FloatArray
-    guarantee: Guarantee
-
     name: ClassVar[str] = "profile-recursion"
     reference: ClassVar[str] = "reconbench, recursion over the privacy profile"
-    summary: ClassVar[str] = "any privacy profile and metric, for every attack, fully proved"
-
-    def __post_init__(self) -> None:
-        checked = _validate.probability_vector("best_prior_success", self.best_prior_success)
-        object.__setattr__(self, "best_prior_success", checked)
-        require_replace_one(self.guarantee, self.reference)
-
-    @property
-    def n(self) -> int:
-        return self.best_prior_success.size
-
-    def tail(self, v: ArrayLike) -> FloatArray:
-        at = _validate.thresholds("v", v, self.n)
-        return np.array([self._tail_at(int(k)) for k in at.flat]).reshape(at.shape)
+    statement: ClassVar[str] = (
+        "Any privacy profile, any metric: a recursion over the whole profile, fully proved."
+    )
+    proved: ClassVar[bool] = True
 
     def ceiling(self, confidence: float) -> int:
-        failure = 1 - _validate.strictly_between_zero_and_one("confidence", confidence)
-        by_sums = bisect_left(range(self.n), True, key=lambda v: bool(self._sums[v + 1] <= failure))
+        failure = failure_rate(confidence)
+        by_sums = smallest(lambda v: float(self._sums[v]), self.n, failure)
         return min(by_sums, self._lines.ceiling(failure))
 
     def _tail_at(self, v: int) -> float:
@@ -119,5 +104,4 @@ def profile_recursion_ceilings(
     confidences: Sequence[float] = CONFIDENCES,
 ) -> dict[float, int]:
     """The ceilings of `ProfileRecursion`, by confidence."""
-    bound = ProfileRecursion(np.asarray(best_prior_success), guarantee)
-    return {confidence: bound.ceiling(confidence) for confidence in confidences}
+    return ProfileRecursion(np.asarray(best_prior_success), guarantee).by_confidence(confidences)

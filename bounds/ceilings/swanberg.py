@@ -12,10 +12,10 @@ The neighbouring relation is replace-one: a target's value changes, the number o
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, Protocol
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,11 +23,19 @@ from scipy.special import rel_entr
 
 from reconbench.bounds import _validate
 from reconbench.bounds._validate import FloatArray
+from reconbench.bounds.ceilings.base import (
+    CONFIDENCES,
+    BestGuessBound,
+    HighProbabilityBound,
+    NotApplicable,
+    Scope,
+    Targets,
+    failure_rate,
+    smallest,
+)
 from reconbench.bounds.ceilings.compact_tail import CompactTail
-from reconbench.bounds.guarantees.guarantee import ApproxDP, PureDP, Relation
+from reconbench.bounds.guarantees.guarantee import ApproxDP, Guarantee, PureDP, Relation
 from reconbench.bounds.poisson_binomial import PoissonBinomial
-
-CONFIDENCES = (0.05, 0.5, 0.95)
 
 
 def beta(prior_success: ArrayLike, epsilon: float) -> FloatArray:
@@ -42,26 +50,8 @@ def beta(prior_success: ArrayLike, epsilon: float) -> FloatArray:
     return np.divide(p, p + miss, out=np.zeros_like(p), where=p > 0)
 
 
-class HighProbabilityBound(Protocol):
-    """A named upper bound on P[L ≥ v], and the ceilings read from it."""
-
-    name: ClassVar[str]
-    reference: ClassVar[str]
-    summary: ClassVar[str]
-
-    @property
-    def n(self) -> int:
-        """The number of targets."""
-
-    def tail(self, v: ArrayLike) -> FloatArray:
-        """An upper bound on P[L ≥ v], at most 1; 0 for v > n."""
-
-    def ceiling(self, confidence: float) -> int:
-        """The smallest integer v with P[L > v] ≤ 1 − confidence by this bound; at most n."""
-
-
 @dataclass(frozen=True, eq=False)
-class Theorem32:
+class Theorem32(HighProbabilityBound):
     """Swanberg 2025, Theorem 3.2: for pure ε-DP, L given the output is at most Σ Bernoulli(β_i).
 
     The dominance holds for every mechanism output a and the guesses z = A(a) made from it:
@@ -76,7 +66,11 @@ class Theorem32:
 
     name: ClassVar[str] = "thm32"
     reference: ClassVar[str] = "Swanberg 2025, Theorem 3.2"
-    summary: ClassVar[str] = "pure DP, for the guesses made, given the mechanism's output"
+    statement: ClassVar[str] = (
+        "Pure DP, any metric: from the prior success of the guesses made, given the output."
+    )
+    scope: ClassVar[Scope] = Scope.GUESSES
+    proved: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         checked = _validate.probability_vector("prior_success", self.prior_success)
@@ -92,12 +86,15 @@ class Theorem32:
     def n(self) -> int:
         return self.prior_success.size
 
-    def tail(self, v: ArrayLike) -> FloatArray:
-        # P[L ≥ v | M(X) = a] ≤ P[Σ S_i ≥ v], S_i ~ Bernoulli(β_i)
-        return self._sum.tail(v)
+    @classmethod
+    def at(cls, targets: Targets, guarantee: Guarantee) -> Self:
+        if not isinstance(guarantee, PureDP):
+            raise NotApplicable(f"{cls.reference} is for pure DP, got {guarantee.describe()}")
+        return cls(targets.own_guess_success, guarantee)
 
-    def ceiling(self, confidence: float) -> int:
-        return _smallest(self.tail, self.n, _failure(confidence))
+    def _tail_at(self, v: int) -> float:
+        # P[L ≥ v | M(X) = a] ≤ P[Σ S_i ≥ v], S_i ~ Bernoulli(β_i)
+        return float(self._sum.tails[v])
 
     @cached_property
     def _sum(self) -> PoissonBinomial:
@@ -105,11 +102,8 @@ class Theorem32:
 
 
 @dataclass(frozen=True, eq=False)
-class Theorem35:
+class Theorem35(BestGuessBound):
     """Swanberg 2025, Theorem 3.5: for (ε, δ)-DP, from one run and whatever the attack.
-
-    `best_prior_success[i]` is P[ℓ_i(X_i, z*) = 1] for the guesses z* that are best from the prior
-    alone, so that no guess on target i has a larger prior success.
 
     Assumes independent targets given the prior, a decomposable metric and replace-one neighbours.
     The probability is over the table and the mechanism's coins. Weakens as n·δ grows.
@@ -117,37 +111,32 @@ class Theorem35:
     pass it, by less than n·δ, and so far only where the bound exceeds one half (docs/profile.md).
     """
 
-    best_prior_success: FloatArray
     guarantee: ApproxDP | PureDP
 
     name: ClassVar[str] = "thm35"
     reference: ClassVar[str] = "Swanberg 2025, Theorem 3.5"
-    summary: ClassVar[str] = "(epsilon, delta)-DP, for every attack, from the best prior guesses"
+    statement: ClassVar[str] = "(ε, δ)-DP, any metric: from the best guesses from the prior alone."
+    proved: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        checked = _validate.probability_vector("best_prior_success", self.best_prior_success)
-        object.__setattr__(self, "best_prior_success", checked)
         check_epsilon_delta(self.guarantee, self.reference)
+        super().__post_init__()
 
-    @property
-    def n(self) -> int:
-        return self.best_prior_success.size
-
-    def tail(self, v: ArrayLike) -> FloatArray:
-        at = _validate.thresholds("v", v, self.n)
-        return np.array([self._tail_at(int(k), 1) for k in at.flat]).reshape(at.shape)
+    @classmethod
+    def at(cls, targets: Targets, guarantee: Guarantee) -> Self:
+        return cls(targets.best_prior_success, targets.budget)
 
     def ceiling(self, confidence: float) -> int:
-        failure = _failure(confidence)
+        failure = failure_rate(confidence)
         # For j ≥ n·δ the bound's j-th term, (1 − n·δ/j) T(v) + (n·δ/j) T(v − j), cannot increase
         # in v, so bisection on those terms is exact; the others matter only when n·δ > 1.
         first = max(1, math.ceil(self._n_delta))
-        v = _smallest(lambda w: self._tail_at(w, first), self.n, failure)
-        while v < self.n and self._tail_at(v + 1, 1) > failure:
+        v = smallest(lambda w: self._tail_at(w, first), self.n, failure)
+        while v < self.n and self._tail_at(v + 1) > failure:
             v += 1
         return v
 
-    def _tail_at(self, v: int, first: int) -> float:
+    def _tail_at(self, v: int, first: int = 1) -> float:
         """The bound at an integer v, with the maximum taken over j ≥ first."""
         if v <= 0:
             return 1.0
@@ -170,7 +159,7 @@ class Theorem35:
 
 
 @dataclass(frozen=True, eq=False)
-class Corollary34:
+class Corollary34(HighProbabilityBound):
     """Swanberg 2025, Corollary 3.4: for (ε, δ)-DP and one attack, averaged over runs.
 
     Each run draws a fresh table, runs the mechanism and the attack, and contributes the tail of
@@ -188,7 +177,11 @@ class Corollary34:
 
     name: ClassVar[str] = "cor34"
     reference: ClassVar[str] = "Swanberg 2025, Corollary 3.4"
-    summary: ClassVar[str] = "(epsilon, delta)-DP, for one attack, averaged over many runs"
+    statement: ClassVar[str] = (
+        "(ε, δ)-DP, any metric: an estimate from the guesses of all repetitions."
+    )
+    scope: ClassVar[Scope] = Scope.REPETITIONS
+    proved: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "runs", tuple(self.runs))
@@ -203,11 +196,14 @@ class Corollary34:
     def n(self) -> int:
         return self.runs[0].n
 
-    def tail(self, v: ArrayLike) -> FloatArray:
-        at = _validate.thresholds("v", v, self.n)
+    @classmethod
+    def at(cls, targets: Targets, guarantee: Guarantee) -> Self:
+        return cls(targets.runs, targets.budget)
+
+    def _tail_at(self, v: int) -> float:
         # P[L ≥ v] ≤ E[P[Σ S_i ≥ v]] + n·δ, S_i ~ Bernoulli(β_i(A(a), ε))
-        bound = np.minimum(1.0, self._mean[at] + self.n * _delta(self.guarantee))
-        return np.where(at > self.n, 0.0, bound)
+        failed = self.n * _delta(self.guarantee)
+        return min(1.0, float(self._mean[v]) + failed) if v <= self.n else 0.0
 
     @cached_property
     def _mean(self) -> FloatArray:
@@ -215,9 +211,6 @@ class Corollary34:
         every = np.arange(self.n + 2)
         total = sum((run.tail(every) for run in self.runs), np.zeros(len(every)))
         return np.asarray(total / len(self.runs))
-
-    def ceiling(self, confidence: float) -> int:
-        return _smallest(self.tail, self.n, _failure(confidence))
 
     def standard_error(self, v: ArrayLike) -> FloatArray:
         """The standard error of the mean over runs in `tail(v)`; inf for a single run."""
@@ -245,7 +238,7 @@ class Corollary34:
         The smallest v from which on P[L > v] ≤ 1 − confidence by `upper_tail`: it can be too low
         only if `upper_tail` fails at the one v where the true bound last exceeds 1 − confidence.
         """
-        above = self.upper_tail(np.arange(1, self.n + 1), error) > _failure(confidence)
+        above = self.upper_tail(np.arange(1, self.n + 1), error) > failure_rate(confidence)
         return int(np.max(np.flatnonzero(above), initial=-1)) + 1
 
 
@@ -260,7 +253,7 @@ def theorem_3_2(
     prior_success: ArrayLike, guarantee: PureDP, confidences: Sequence[float] = CONFIDENCES
 ) -> dict[float, int]:
     """The ceilings of `Theorem32`, by confidence."""
-    return _ceilings(Theorem32(np.asarray(prior_success), guarantee), confidences)
+    return Theorem32(np.asarray(prior_success), guarantee).by_confidence(confidences)
 
 
 def theorem_3_5(
@@ -269,7 +262,7 @@ def theorem_3_5(
     confidences: Sequence[float] = CONFIDENCES,
 ) -> dict[float, int]:
     """The ceilings of `Theorem35`, by confidence."""
-    return _ceilings(Theorem35(np.asarray(best_prior_success), guarantee), confidences)
+    return Theorem35(np.asarray(best_prior_success), guarantee).by_confidence(confidences)
 
 
 def corollary_3_4(
@@ -279,23 +272,7 @@ def corollary_3_4(
 ) -> dict[float, int]:
     """The ceilings of `Corollary34`, by confidence, from tails or prior success arrays."""
     tails = [run if isinstance(run, CompactTail) else run_tail(run, guarantee) for run in runs]
-    return _ceilings(Corollary34(tails, guarantee), confidences)
-
-
-def _ceilings(bound: HighProbabilityBound, confidences: Sequence[float]) -> dict[float, int]:
-    return {confidence: bound.ceiling(confidence) for confidence in confidences}
-
-
-def _smallest(tail: Callable[[int], float | FloatArray], n: int, failure: float) -> int:
-    """The smallest v in 0, …, n with tail(v + 1) ≤ failure, for a tail that never increases."""
-    low, high = 0, n
-    while low < high:
-        middle = (low + high) // 2
-        if tail(middle + 1) <= failure:
-            high = middle
-        else:
-            low = middle + 1
-    return low
+    return Corollary34(tails, guarantee).by_confidence(confidences)
 
 
 def _upper_mean(mean: FloatArray, allowed: float) -> FloatArray:
@@ -306,10 +283,6 @@ def _upper_mean(mean: FloatArray, allowed: float) -> FloatArray:
         near = rel_entr(mean, p) + rel_entr(1 - mean, 1 - p) <= allowed
         low, high = np.where(near, p, low), np.where(near, high, p)
     return high
-
-
-def _failure(confidence: float) -> float:
-    return 1 - _validate.strictly_between_zero_and_one("confidence", confidence)
 
 
 def _delta(guarantee: ApproxDP | PureDP) -> float:

@@ -1,1 +1,8 @@
-"""Privacy guarantees as trade-off curves."""
+"""What a mechanism promises, as a trade-off curve with its neighbouring relation.
+
+- `guarantee`: the `Guarantee` protocol, and pure, (ε, δ) and Gaussian DP. Read this first.
+- `relation`: replace-one and add-or-remove-one.
+- `laplace`, `randomised_response`, `renyi`: other noise and other accounting.
+- `privacy_profile`, `tabulated`, `polyline`: curves given by points.
+- `composed`: several releases, by privacy loss distributions (needs dp-accounting).
+"""

@@ -16,10 +16,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from reconbench.bounds import _validate
-from reconbench.bounds._counts import positive_integer
-from reconbench.bounds._validate import FloatArray
-from reconbench.bounds.guarantees.curves import PrivacyProfile
+from reconbench.bounds._validate import FloatArray, positive_integer
 from reconbench.bounds.guarantees.polyline import MAX_EPSILON
+from reconbench.bounds.guarantees.privacy_profile import PrivacyProfile
 from reconbench.bounds.guarantees.relation import RECORD, Relation
 from reconbench.bounds.guarantees.renyi import RenyiDP
 

@@ -14,16 +14,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import erfcx, ndtr, ndtri
 
 from reconbench.bounds import _validate
-from reconbench.bounds._counts import positive_integer
-from reconbench.bounds._validate import FloatArray
+from reconbench.bounds._validate import FloatArray, positive_integer
 from reconbench.bounds.guarantees.polyline import Polyline
 from reconbench.bounds.guarantees.relation import RECORD, Relation, require_same
 from reconbench.bounds.guarantees.tabulated import TabulatedCurve
@@ -34,6 +33,7 @@ __all__ = [
     "Guarantee",
     "PureDP",
     "Relation",
+    "as_replace_one",
     "gaussian_mu",
 ]
 
@@ -269,6 +269,19 @@ def gaussian_mu(epsilon: float, delta: float) -> float:
     while _gaussian_delta(budget, upper) <= target:
         lower, upper = upper, 2 * upper
     return _log_root(lambda mu: _gaussian_delta(budget, mu), target, lower, upper)
+
+
+def as_replace_one(guarantee: Guarantee) -> Guarantee:
+    """The replace-one guarantee that an add-or-remove-one guarantee implies.
+
+    Replacing a record is removing one and adding one: two steps, so f becomes f^(2). For
+    (ε, δ)-DP that is no looser than (2ε, (1 + e^ε)δ). A replace-one guarantee comes back as it is.
+    """
+    if guarantee.relation is Relation.REPLACE_ONE:
+        return guarantee
+    two: Any = guarantee.group(2)
+    converted: Guarantee = replace(two, relation=Relation.REPLACE_ONE)
+    return converted
 
 
 def _approx_tradeoff(alpha: ArrayLike, epsilon: float, delta: float) -> FloatArray:

@@ -18,8 +18,7 @@ from numpy.typing import ArrayLike
 from scipy.special import expit
 
 from reconbench.bounds import _validate
-from reconbench.bounds._counts import positive_integer
-from reconbench.bounds._validate import FloatArray
+from reconbench.bounds._validate import FloatArray, positive_integer
 from reconbench.bounds.guarantees.guarantee import GaussianDP
 from reconbench.bounds.guarantees.polyline import Polyline
 from reconbench.bounds.guarantees.relation import RECORD, Relation, require_same

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from reconbench.bounds import _validate
-from reconbench.bounds._counts import positive_integer
-from reconbench.bounds._validate import FloatArray
+from reconbench.bounds._validate import FloatArray, positive_integer
 from reconbench.bounds.guarantees.polyline import Polyline
 from reconbench.bounds.guarantees.relation import RECORD, Relation
 

@@ -4,6 +4,7 @@ After Guerra-Balboa 2026, "Understanding Disclosure Risk in Differential Privacy
 statements that do not hold corrected. Needs numpy and scipy only.
 """
 
+from reconbench.bounds.rad._inputs import as_prior
 from reconbench.bounds.rad.black_box import (
     dp_sgd_rad,
     dp_sgd_sigma,
@@ -71,6 +72,7 @@ __all__ = [
     "Noise",
     "SubsetSelection",
     "SupportChannel",
+    "as_prior",
     "chance_range",
     "dp_sgd_rad",
     "dp_sgd_sigma",

@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from reconbench.bounds import _validate
-from reconbench.bounds._counts import positive_integer
-from reconbench.bounds._validate import FloatArray
+from reconbench.bounds._validate import FloatArray, positive_integer
 from reconbench.bounds.guarantees.guarantee import GaussianDP, Guarantee, Relation
 from reconbench.bounds.guarantees.relation import require_replace_one
 from reconbench.bounds.rad._inputs import as_advantage, as_prior, collision, spread

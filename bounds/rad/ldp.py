@@ -26,8 +26,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from reconbench.bounds import _validate
-from reconbench.bounds._counts import positive_integer
-from reconbench.bounds._validate import FloatArray
+from reconbench.bounds._validate import FloatArray, positive_integer
 from reconbench.bounds.rad._inputs import as_advantage, as_labels, as_prior, spread
 
 MAX_LISTED = 1 << 24

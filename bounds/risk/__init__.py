@@ -1,1 +1,8 @@
-"""Bounds on one target: advantage, success, singling out."""
+"""Risk of one target: the success and the advantage that a guarantee allows.
+
+- `one_target`: the bounds of Kulynych 2025 and Swanberg 2025; advantages.
+- `renyi`: reconstruction robustness from Rényi DP (Balle 2022, Guo 2023).
+- `singling_out`: singling out and Narcissus resiliency.
+- `leakage`: memorisation, unbiased reconstruction, bits of a secret.
+- `report`: all bounds side by side, as `risk` and `compare-bounds` print them.
+"""

@@ -20,8 +20,8 @@ from reconbench.bounds.risk.one_target import (
     advantage,
     generalised_advantage,
 )
-from reconbench.bounds.risk.other_notions import Narcissus, SinglingOut
 from reconbench.bounds.risk.renyi import FanoRenyi, ReRoPure, ReRoRenyi, ReRoZCDP
+from reconbench.bounds.risk.singling_out import Narcissus, SinglingOut
 
 # Hold for every prior with the given baseline.
 ANY_PRIOR: tuple[RiskBound, ...] = (

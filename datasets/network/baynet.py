@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -26,6 +26,8 @@ from reconbench.datasets.network.elimination import (
 from reconbench.datasets.table import Table
 
 SUM_TOLERANCE = 1e-6
+# Odds of one column are cut here, so that those of all columns together stay within doubles.
+_LOG_RANGE = 600.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +124,7 @@ class BayNet:
         evidence, wanted = self._split(known, targets)
         plan = self._plan(evidence, wanted, evidence_only=False)
 
-        def solve(part: dict[int, Codes], size: int) -> tuple[Floats, ...]:
+        def solve(start: int, part: dict[int, Codes], size: int) -> tuple[Floats, ...]:
             batch = plan.start(part, size)
             for variable in plan.order:
                 batch.sum_out(variable)
@@ -150,22 +152,22 @@ class BayNet:
         drawn_too = self._with_ancestors([*evidence, *wanted]) - set(evidence)
         plan, order, cells = self._traced_plan(evidence, tuple(sorted(drawn_too)))
 
-        def solve(part: dict[int, Codes], size: int) -> tuple[Codes, ...]:
+        def solve(start: int, part: dict[int, Codes], size: int) -> tuple[Codes, ...]:
             some, which = _distinct(part, size)
             kinds = int(which.max()) + 1
             batch = plan.start(some, kinds)
             traces = [(variable, *batch.draw_out(variable)) for variable in order]
             drawn = np.empty((size, count, len(wanted)), dtype=np.int64)
             step = max(1, CHUNK_CELLS // (size * max(self.domain.sizes[v] for v in wanted)))
-            for start in range(0, count, step):
-                now = min(step, count - start)
+            for first in range(0, count, step):
+                now = min(step, count - first)
                 chosen: dict[int, Codes] = {}
                 for variable, scope, below in reversed(traces):
                     own = which if below.shape[0] == kinds else np.zeros(size, np.int64)
                     rows = np.broadcast_to(own[:, None], (size, now))
                     chances = below[(rows, *(chosen[v] for v in scope))]
                     chosen[variable] = (chances[..., :-1] <= rng.random((size, now, 1))).sum(-1)
-                drawn[:, start : start + now] = np.stack([chosen[v] for v in wanted], axis=-1)
+                drawn[:, first : first + now] = np.stack([chosen[v] for v in wanted], axis=-1)
             return (drawn,)
 
         # Every record has draws of its own, so records that agree are told apart here.
@@ -177,7 +179,7 @@ class BayNet:
         evidence, _ = self._split(known, ())
         plan = self._plan(evidence, (), evidence_only=True)
 
-        def solve(part: dict[int, Codes], size: int) -> tuple[Floats, ...]:
+        def solve(start: int, part: dict[int, Codes], size: int) -> tuple[Floats, ...]:
             batch = plan.start(part, size)
             for variable in plan.order:
                 batch.sum_out(variable)
@@ -195,21 +197,61 @@ class BayNet:
         evidence, wanted = self._split(known, targets)
         plan, last, cells = self._traced_plan(evidence, wanted)
 
-        def solve(part: dict[int, Codes], size: int) -> tuple[Floats | Codes, ...]:
+        def solve(start: int, part: dict[int, Codes], size: int) -> tuple[Floats | Codes, ...]:
             batch = plan.start(part, size)
             for variable in plan.order:
                 batch.sum_out(variable)
-            traces = [(variable, *batch.max_out(variable)) for variable in last]
-            chosen: dict[int, Codes] = {}
-            for variable, scope, best in reversed(traces):
-                rows = np.arange(size) if best.shape[0] == size else np.zeros(size, np.int64)
-                chosen[variable] = best[(rows, *(chosen[v] for v in scope))]
+            chosen = _trace_back(batch, last, size)
             return np.column_stack([chosen[v] for v in wanted]), _log_total(batch, size)
 
         guesses, log_joint = _in_chunks(solve, evidence, len(known), cells, distinct=True)
         self._refuse_impossible(np.isneginf(log_joint))
         probability = np.exp(log_joint - self.log_evidence(known))
         return Table(self.domain.project(targets), guesses), np.minimum(probability, 1.0)
+
+    def can_find_mode(self, known: Sequence[str], targets: Sequence[str]) -> bool:
+        """Say whether ``find_mode`` with these known columns fits in memory."""
+        try:
+            self._traced_plan(self.domain.positions(known), self.domain.positions(targets))
+        except DomainError:
+            return False
+        return True
+
+    def find_mode(
+        self, known: Table, targets: Sequence[str], log_likelihoods: Sequence[Floats]
+    ) -> tuple[Codes, Floats]:
+        """Find argmax over u of P(u | known) Π_c exp(ℓ_c(u_c)) of every record, and its posterior.
+
+        ``log_likelihoods`` has an (n, size) array for each target, up to a constant per record;
+        those further than 600 over the number of targets below the best count as that far. They
+        are one more factor for each target, of that column alone, so they make no clique larger.
+        """
+        evidence, wanted = self._split(known, targets)
+        plan, last, cells = self._traced_plan(evidence, wanted)
+        lowest = -_LOG_RANGE / len(log_likelihoods)
+        likelihoods = {
+            column: np.exp(np.maximum(logs - logs.max(axis=1, keepdims=True), lowest))
+            for column, logs in zip(wanted, log_likelihoods, strict=True)
+        }
+
+        def solve(start: int, part: dict[int, Codes], size: int) -> tuple[Codes, Floats]:
+            batch = plan.start(part, size)
+            for column, likelihood in likelihoods.items():
+                batch.factors.append(Factor((column,), likelihood[start : start + size]))
+            for variable in plan.order:
+                batch.sum_out(variable)
+            total = Elimination(list(batch.factors), batch.log_scale)
+            for variable in last:
+                total.sum_out(variable)
+            chosen = _trace_back(batch, last, size)
+            top, mass = batch.joint(()), total.joint(())
+            # A record that is impossible under the prior has no posterior: its guess scores 0.
+            ratio = top / np.where(mass > 0, mass, 1.0)
+            chance = ratio * np.exp(batch.log_scale - total.log_scale)
+            return np.column_stack([chosen[v] for v in wanted]), np.minimum(chance, 1.0)
+
+        guess, chance = _in_chunks(solve, evidence, len(known), cells, distinct=False)
+        return guess, chance
 
     def _split(
         self, known: Table, targets: Sequence[str]
@@ -229,7 +271,7 @@ class BayNet:
         return evidence, wanted
 
     def _plan(
-        self, evidence: dict[int, Codes], wanted: tuple[int, ...], *, evidence_only: bool
+        self, evidence: Collection[int], wanted: tuple[int, ...], *, evidence_only: bool
     ) -> _Plan:
         """What to multiply and what to sum out.
 
@@ -261,7 +303,7 @@ class BayNet:
         return found
 
     def _traced_plan(
-        self, evidence: dict[int, Codes], wanted: tuple[int, ...]
+        self, evidence: Collection[int], wanted: tuple[int, ...]
     ) -> tuple[_Plan, list[int], int]:
         """A plan that leaves the wanted columns, their own order after it, and the cells needed."""
         plan = self._plan(evidence, wanted, evidence_only=True)
@@ -299,6 +341,16 @@ class _Plan:
         return live
 
 
+def _trace_back(batch: Elimination, order: Sequence[int], size: int) -> dict[int, Codes]:
+    """Eliminate variables by maximum, and find the value of each at the maximum."""
+    traces = [(variable, *batch.max_out(variable)) for variable in order]
+    chosen: dict[int, Codes] = {}
+    for variable, scope, best in reversed(traces):
+        rows = np.arange(size) if best.shape[0] == size else np.zeros(size, np.int64)
+        chosen[variable] = best[(rows, *(chosen[v] for v in scope))]
+    return chosen
+
+
 def _log_total(batch: Elimination, size: int) -> Floats:
     total = batch.joint(())
     with np.errstate(divide="ignore"):
@@ -306,21 +358,26 @@ def _log_total(batch: Elimination, size: int) -> Floats:
 
 
 def _in_chunks(
-    solve: Callable[[dict[int, Codes], int], tuple[npt.NDArray[Any], ...]],
+    solve: Callable[[int, dict[int, Codes], int], tuple[npt.NDArray[Any], ...]],
     evidence: dict[int, Codes],
     n: int,
     cells: int,
     *,
     distinct: bool,
 ) -> tuple[npt.NDArray[Any], ...]:
-    """Solve for all records, a chunk at a time; if ``distinct``, once for all that agree."""
+    """Solve for all records, a chunk at a time; if ``distinct``, once for all that agree.
+
+    ``solve`` gets the first record of a chunk, the evidence on the chunk, and its size.
+    """
     if distinct:
         evidence, which = _distinct(evidence, n)
         n = int(which.max()) + 1
     step = max(1, CHUNK_CELLS // cells)
     parts = [
         solve(
-            {v: codes[start : start + step] for v, codes in evidence.items()}, min(step, n - start)
+            start,
+            {v: codes[start : start + step] for v, codes in evidence.items()},
+            min(step, n - start),
         )
         for start in range(0, n, step)
     ]

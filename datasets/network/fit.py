@@ -13,7 +13,7 @@ from scipy.special import gammaln
 from reconbench.datasets.domain import DomainError
 from reconbench.datasets.network.baynet import BayNet
 from reconbench.datasets.network.elimination import Codes, Floats
-from reconbench.datasets.network.interop import quiet_pgmpy
+from reconbench.datasets.network.pgmpy_bridge import quiet_pgmpy
 from reconbench.datasets.table import Table
 
 

@@ -50,7 +50,7 @@ from reconbench.bounds.rad import (
     rad_uniform,
     rad_uniform_location,
 )
-from reconbench.mechanisms.gradients import DeepNetwork, GradientStep, OptimalNetwork
+from reconbench.mechanisms.gradient_steps import DeepNetwork, GradientStep, OptimalNetwork
 
 NORM = 1.01
 SAMPLES = 500

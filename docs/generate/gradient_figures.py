@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from reconbench.benchmarks.computations.point import Point
+from reconbench.benchmarks.computations.computation import Point
 from reconbench.benchmarks.suites.suite import find_suite
 from reconbench.bounds.gradients import (
     GradientError,

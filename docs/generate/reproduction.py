@@ -51,7 +51,7 @@ from reconbench.bounds.gradients import GradientError, identification_sigma, ris
 from reconbench.bounds.guarantees.composed import dp_sgd, dp_sgd_renyi
 from reconbench.bounds.rad import dp_sgd_sigma
 from reconbench.datasets.shipped import acs
-from reconbench.mechanisms.gradients import GradientStep, OptimalNetwork
+from reconbench.mechanisms.gradient_steps import GradientStep, OptimalNetwork
 
 DELTA = 1e-5
 DIGITS_9 = 1e-9

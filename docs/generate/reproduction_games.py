@@ -25,6 +25,7 @@ from generate.results_data import read_csv, stored_rows
 from reconbench.benchmarks import plugins
 from reconbench.benchmarks.game.play import Game
 from reconbench.benchmarks.game.result import Result
+from reconbench.benchmarks.game.setting import Seeds
 from reconbench.benchmarks.store.summary import summarise
 from reconbench.datasets.atomic_files import write_atomic
 
@@ -184,10 +185,10 @@ def most_distinguishable(dataset: str, column: str, repetitions: int, n: int = 1
     Records that are alike in all known columns get one guess, the likeliest of theirs: swapping
     their hidden values changes neither the prior nor any marginal.
     """
-    prior, game = plugins.prior(dataset), Game(dataset, (column,), inf, n=n)
+    prior, game = plugins.load_prior(dataset), Game(dataset, (column,), inf, n=n)
     most = []
     for rep in range(repetitions):
-        table = prior.sample(n, game.at(rep).stream("table", prior, "n"))
+        table = prior.sample(n, game.at(rep).stream("table", prior, Seeds.TABLE))
         hidden = table.domain.position(column)
         groups: dict[bytes, Counter[int]] = {}
         for codes in table.codes:

@@ -79,7 +79,7 @@ def _line(rows: Sequence[Result]) -> dict[str, object]:
     if len(first.targets) != 1:
         raise ResultsError(f"the page shows single columns, got targets {', '.join(first.targets)}")
     (column,) = first.targets
-    prior = plugins.prior(first.dataset)
+    prior = plugins.load_prior(first.dataset)
     if prior.sha256() != first.data_hash:
         raise ResultsError(f"{first.dataset} has another prior now than when its rows were played")
     done = [row for row in rows if row.status is Status.OK and row.successes is not None]
@@ -96,7 +96,7 @@ def _line(rows: Sequence[Result]) -> dict[str, object]:
         "column": column,
         "values": prior.domain[column].size,
         "n": first.n,
-        "k": first.k,
+        "k": int(first.facts["mechanism.k"]),
         "epsilon": first.epsilon,
         "delta": first.delta,
         "mechanism": first.mechanism,
@@ -119,7 +119,7 @@ def _line(rows: Sequence[Result]) -> dict[str, object]:
 
 
 def _order(line: dict[str, object]) -> tuple[object, ...]:
-    position = plugins.prior(str(line["dataset"])).domain.position(str(line["column"]))
+    position = plugins.load_prior(str(line["dataset"])).domain.position(str(line["column"]))
     names = ("epsilon", "adversary", "attack", "seed")
     return (line["dataset"], position, *(line[name] for name in names))
 

@@ -19,8 +19,8 @@ import numpy as np
 import numpy.typing as npt
 
 from reconbench.attacks.rap.descent import Objective, batches
-from reconbench.attacks.rap.rap import Rap, best_starts, problem_of
-from reconbench.attacks.rap.variants import RapMap
+from reconbench.attacks.rap.problem import build_problem
+from reconbench.attacks.rap.rap import Rap, RapMap, best_starts
 from reconbench.benchmarks.game.play import Game, Round
 from reconbench.benchmarks.game.random_streams import stream
 from reconbench.mechanisms import MarginalsRelease
@@ -70,7 +70,7 @@ def play(dataset: str, column: str, epsilon: float, seed: int, reps: int) -> dic
 def along_one_descent(rounds: Sequence[Round], start: Floats) -> dict[str, Floats]:
     """Fixed numbers of steps, the discrepancy principle, and the best stop in hindsight."""
     problems = [
-        problem_of(each.view, rng, 1) for each, rng in zip(rounds, streams(rounds), strict=True)
+        build_problem(each.view, rng, 1) for each, rng in zip(rounds, streams(rounds), strict=True)
     ]
     steps = max(FIXED)
     looks = {*FIXED, *(round(1.2**j) for j in range(200) if 1.2**j < steps)}

@@ -4,7 +4,7 @@ GRR, OUE and SS (Guerra-Balboa 2026, Examples 4.4 to 4.6) report one value of a 
 joint value of the hidden columns or, with the option ``record``, of the whole record. Reports of n
 records are n independent runs, one a record and in the order of the table: the collector knows who
 sent what. Replacing a record changes its own report alone, so the release is ε-DP for replace-one
-neighbours; no δ and no k are needed, and both are ignored.
+neighbours; no δ is needed, and it is ignored.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from typing import ClassVar, Protocol, Self
 import numpy as np
 import numpy.typing as npt
 
-from reconbench.bounds import ApproxDP, PureDP, Relation
+from reconbench.bounds import PureDP, Relation
 from reconbench.bounds.rad import GRR, OUE, SubsetSelection, SupportChannel
-from reconbench.datasets import Domain, DomainError, Table
-from reconbench.mechanisms.base import MechanismError
+from reconbench.datasets import Domain, Table
+from reconbench.mechanisms.base import BudgetedMechanism, MechanismError
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]
@@ -311,13 +311,9 @@ def _successes(count: int, chance: float, rng: np.random.Generator) -> Codes:
 
 
 @dataclass(frozen=True)
-class LocalReports(ABC):
+class LocalReports(BudgetedMechanism, ABC):
     """What GRR, OUE and SS have in common; ``record`` reports the whole record's joint value."""
 
-    domain: Domain
-    hidden: tuple[str, ...]
-    epsilon: float
-    delta: float = 0.0
     record: bool = False
 
     def __post_init__(self) -> None:
@@ -338,10 +334,9 @@ class LocalReports(ABC):
         epsilon: float,
         delta: float,
         *,
-        k: int = 1,
         record: bool = False,
     ) -> Self:
-        """``k`` has no meaning here: there is one report a record, whatever it is."""
+        """With ``record``, every column is reported, not just the hidden ones."""
         return cls(domain, tuple(hidden), epsilon, delta, record)
 
     @cached_property
@@ -355,10 +350,6 @@ class LocalReports(ABC):
         return prod(self.domain.project(self.columns).sizes)
 
     @cached_property
-    def budget(self) -> ApproxDP:
-        return ApproxDP(self.epsilon, self.delta, Relation.REPLACE_ONE)
-
-    @cached_property
     def guarantee(self) -> PureDP:
         return PureDP(self.epsilon, Relation.REPLACE_ONE)
 
@@ -367,10 +358,7 @@ class LocalReports(ABC):
     def channel(self) -> SupportChannel: ...
 
     def release(self, table: Table, rng: np.random.Generator) -> LocalRelease:
-        if table.domain != self.domain:
-            raise DomainError("the table's columns are not those the mechanism was built for")
-        if len(table) == 0:
-            raise DomainError("n must be at least 1: the table has no records")
+        self.check_table(table)
         part = table.project(self.columns)
         values = np.ravel_multi_index(tuple(part.codes.T), part.domain.sizes).astype(np.int64)
         reports = sample_reports(self.channel, values, rng)

@@ -1,1 +1,1 @@
-"""The report of an assessment."""
+"""The report of an assessment: page, Markdown and summary (``report``)."""

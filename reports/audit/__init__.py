@@ -1,1 +1,1 @@
-"""Reports of audits."""
+"""The report of an audit by MCMC: page, Markdown and summary (``mcmc``)."""

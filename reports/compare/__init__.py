@@ -1,1 +1,1 @@
-"""Two sets of results side by side."""
+"""Compare two result stores: the statistics (``compare``) and the report (``report``)."""

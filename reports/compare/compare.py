@@ -57,7 +57,7 @@ class Shift:
 
 
 @dataclass(frozen=True)
-class Compared:
+class Comparison:
     """All of it. ``elsewhere`` counts pairs that met different tables: they are not compared."""
 
     cells: tuple[Change, ...]
@@ -83,7 +83,7 @@ class Compared:
         return {**asdict(self), "worse": self.worse, "can_tell": self.can_tell}
 
 
-def compare(before: Sequence[Result], after: Sequence[Result], level: float = LEVEL) -> Compared:
+def compare(before: Sequence[Result], after: Sequence[Result], level: float = LEVEL) -> Comparison:
     """Of several rows with one game, attack and repetition the last one counts."""
     if not 0 < level < 1:
         raise ValueError(f"level must be strictly between 0 and 1, got {level:g}")
@@ -91,7 +91,7 @@ def compare(before: Sequence[Result], after: Sequence[Result], level: float = LE
     both = [(old[key], new[key]) for key in old if key in new]
     done = [pair for pair in both if all(row.status is Status.OK for row in pair)]
     paired = [pair for pair in done if pair[0].table_hash == pair[1].table_hash]
-    return Compared(
+    return Comparison(
         cells=_cells(paired, level),
         overall=_overall(paired, level),
         only_before=tuple(row.describe() for key, row in old.items() if key not in new),

@@ -13,34 +13,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
-from reconbench.reports.leaderboard.columns import ANY_ATTACK, TOP, Value
+from reconbench.benchmarks.game.setting import AXES, Axis, Setting
+from reconbench.benchmarks.store.summary import TOP, Kind, bounds_for_any_attack
+from reconbench.reports.leaderboard.columns import AXIS_COLUMNS, Value
 
-GAME = (
-    "dataset",
-    "targets",
-    "known",
-    "known_columns",
-    "n",
-    "k",
-    "epsilon",
-    "delta",
-    "mechanism",
-    "mechanism_options",
-    "metric",
-    "adversary",
-    "attacker_prior",
-    "seed",
-)
-# What games have in common that differ in columns and budget alone.
-_SETTING = tuple(each for each in GAME if each not in ("targets", "known_columns", "epsilon"))
 _WHO = ("attack", "attack_options")
 _ONE_RUN = ("tightest_0.05", "tightest_0.5", "tightest_0.95")
 _SUCCESS = ("success", "success_low", "success_high", "baseline_expected", "best_possible")
 _RECORDS = (*_SUCCESS, *_ONE_RUN, "tightest_mean")
 _PRINTED = ("paper_success", "paper", "paper_note")
-_TOPS = tuple(f"ceiling_{bound}_{TOP}" for bound in ANY_ATTACK)
+_TOPS = tuple(f"ceiling_{bound}_{TOP}" for bound in bounds_for_any_attack(Kind.ONE_RUN))
 
 PARTS: Mapping[str, str] = {
     "gap_attack": "attack weakness",
@@ -55,23 +39,22 @@ SOURCE = "rows"
 # The attack and the adversary of a computed row.
 NO_ATTACK = "none"
 
-# Vega expressions; a null ε is an infinite one. What the rows of a panel have in common names it,
-# but for what is as usual.
-_PANEL: Mapping[str, str] = {
-    "dataset": "datum.dataset",
-    "metric": "', ' + datum.metric",
-    "n": "', n = ' + datum.n",
-    "k": "', k = ' + datum.k",
-    "known": "', ' + datum.known + ' known'",
-    "delta": "(datum.delta === 1e-5 ? '' : ', δ = ' + format(datum.delta, '~g'))",
-    "mechanism": "(datum.mechanism === 'gaussian-marginals' ? '' : ', ' + datum.mechanism)",
-    "mechanism_options": (
-        "(datum.mechanism_options === '{}' ? '' : ' ' + datum.mechanism_options)"
-    ),
-    "adversary": "(datum.adversary === 'realistic' ? '' : ', ' + datum.adversary)",
-    "attacker_prior": "(datum.attacker_prior === 'same' ? '' : ', prior ' + datum.attacker_prior)",
-    "seed": "(datum.seed === 0 ? '' : ', seed ' + datum.seed)",
-}
+# What the rows of a panel have in common names it. These columns a figure draws or names itself.
+_DRAWN = ("targets", "known_columns", "epsilon")
+
+
+def _labelled(column: str) -> str:
+    """A Vega expression for a column's value with its label; nothing where it is as usual."""
+    axis = AXES.get(column, Axis(column, column, "", f"{column} = {{}}"))
+    before, after = axis.label.split("{}")
+    numeric = get_type_hints(Setting).get(column) is float
+    value = f"format(datum.{column}, '~g')" if numeric else f"datum.{column}"
+    text = " + ".join([repr(f", {before}"), value, *([repr(after)] if after else [])])
+    if column == "dataset":
+        return value
+    return f"(datum.{column} === {json.dumps(axis.usual)} ? '' : {text})"
+
+
 _BUDGET = "datum.epsilon === null ? '∞' : format(datum.epsilon, '.4~g')"
 _LABEL = "datum.attack + (datum.attack_options === '{}' ? '' : ' ' + datum.attack_options)"
 
@@ -120,8 +103,8 @@ def chosen(
     return [row for group in kept[: chart.most] for row in group], max(0, len(kept) - chart.most)
 
 
-def _panel(*without: str) -> str:
-    return " + ".join(text for name, text in _PANEL.items() if name not in without)
+def _panel(game: Sequence[str], *without: str) -> str:
+    return " + ".join(_labelled(name) for name in game if name not in (*_DRAWN, *without))
 
 
 def calculated(**expressions: str) -> list[dict[str, Any]]:
@@ -149,13 +132,15 @@ def _drawings() -> Mapping[str, Any]:
     return found
 
 
-def spec(drawing: str, group: str, *transforms: Mapping[str, Any]) -> Mapping[str, Any]:
+def spec(
+    game: Sequence[str], drawing: str, group: str, *transforms: Mapping[str, Any]
+) -> Mapping[str, Any]:
     """A drawing over the data source, its panels named by an expression over a row."""
     named = calculated(
         who=_LABEL,
         budget=_BUDGET,
         budget_order="datum.epsilon === null ? 1e300 : datum.epsilon",
-        panel=_panel(),
+        panel=_panel(game),
         group=group,
     )
     source = {"data": {"name": SOURCE}, "transform": [*named, *transforms]}
@@ -220,18 +205,24 @@ _READS_SWEEP = (
 
 
 def _sweep_chart(
-    name: str, title: str, drawing: str, varies: str, without: tuple[str, ...], group: str
+    game: Sequence[str],
+    name: str,
+    title: str,
+    drawing: str,
+    varies: str,
+    without: tuple[str, ...],
+    group: str,
 ) -> Chart:
     return Chart(
         name=name,
         title=title,
         reads=_READS_SWEEP,
-        columns=(*GAME, "target_columns", "within", *_WHO, *_RECORDS, "flags"),
+        columns=(*game, "target_columns", "within", *_WHO, *_RECORDS, "flags"),
         needs=("success", varies) if varies != "epsilon" else ("success",),
-        alike=tuple(each for each in GAME if each not in without),
+        alike=tuple(each for each in game if each not in without),
         most=8,
         absent=f"no rows differ in {_AXES[varies]} and in nothing else",
-        spec=spec(drawing, group, *shares(_RECORDS)),
+        spec=spec(game, drawing, group, *shares(_RECORDS)),
         varies=varies,
     )
 
@@ -241,10 +232,15 @@ _TARGETS = (
     "datum.known_columns : '')"
 )
 _AT = "', ε = ' + datum.budget"
+_TOGETHER = "(datum.target_columns > 1 ? ', ' + datum.target_columns + ' columns at once' : '')"
 
 
 def charts(columns: Sequence[str]) -> list[Chart]:
     """Every figure over a board with these columns, in the order of the page."""
+    game = tuple(name for name in AXIS_COLUMNS if name in columns)
+    # What games have in common that differ in which columns are hidden, and in the budget alone.
+    alike = tuple(name for name in game if name not in _DRAWN)
+    shape = (*alike, "target_columns")
     values = tuple(
         each for each in columns if each.startswith("value_") and each != "value_baseline"
     )
@@ -258,14 +254,15 @@ def charts(columns: Sequence[str]) -> list[Chart]:
             "interval. Green star: best possible. Purple: the most any attack gets on "
             "average. Orange whisker: ceilings of a single run at 5, 50 and 95 %. P: printed in "
             "a paper. Further right is more leaked.",
-            (*GAME, *_WHO, *_RECORDS, *_PRINTED, "flags"),
+            (*game, *_WHO, *_RECORDS, *_PRINTED, "flags"),
             ("success",),
-            GAME,
+            game,
             60,
             "no attack finished a repetition",
-            spec("bars", "datum.panel", *line, *shares((*_RECORDS, "paper_success"))),
+            spec(game, "bars", "datum.panel", *line, *shares((*_RECORDS, "paper_success"))),
         ),
         _sweep_chart(
+            game,
             "epsilon",
             "Success against the budget ε",
             "by-epsilon",
@@ -274,6 +271,7 @@ def charts(columns: Sequence[str]) -> list[Chart]:
             f"datum.panel + {_TARGETS}",
         ),
         _sweep_chart(
+            game,
             "columns",
             "Success against the number of columns guessed at once",
             "by-columns",
@@ -282,40 +280,44 @@ def charts(columns: Sequence[str]) -> list[Chart]:
             f"datum.panel + {_AT}",
         ),
         _sweep_chart(
+            game,
             "within",
             "Success against the L1 error that still counts",
             "by-error",
             "within",
             ("metric",),
-            f"{_panel('metric')} + {_TARGETS} + {_AT}",
+            f"{_panel(game, 'metric')} + {_TARGETS} + {_AT}",
         ),
         _sweep_chart(
+            game,
             "n",
             "Success against the number of records",
             "by-n",
             "n",
             ("n",),
-            f"{_panel('n')} + {_TARGETS} + {_AT}",
+            f"{_panel(game, 'n')} + {_TARGETS} + {_AT}",
         ),
         _sweep_chart(
+            game,
             "k",
             "Success against the size of the marginals",
             "by-k",
             "k",
             ("k",),
-            f"{_panel('k')} + {_TARGETS} + {_AT}",
+            f"{_panel(game, 'k')} + {_TARGETS} + {_AT}",
         ),
         Chart(
             "heat",
             "What the ceiling leaves open, by column and budget",
             "Colour: the ceiling on the mean less the mean success, in % of n. Dark: a wide gap, "
             "so a better attack or a tighter bound is missing. Light: nothing better is possible.",
-            (*GAME, *_WHO, "success", "tightest_mean", "gap_closed"),
+            (*game, *_WHO, "success", "tightest_mean", "gap_closed"),
             ("success", "tightest_mean"),
-            (*_SETTING, *_WHO),
+            (*alike, *_WHO),
             12,
             "no row has both a success and a ceiling on the mean",
             spec(
+                game,
                 "heat",
                 "datum.who + ': ' + datum.panel",
                 *calculated(open="100 * (datum.tightest_mean - datum.success) / datum.n"),
@@ -328,12 +330,13 @@ def charts(columns: Sequence[str]) -> list[Chart]:
             "same adversary gains (attack weakness), what knowing all other records adds (threat "
             "model), and what no attack reaches (bound looseness). Threat and bound stand as one "
             "part where the informed adversary did not play. A part a little below 0 is luck.",
-            (*GAME, *_WHO, *PARTS),
+            (*game, *_WHO, *PARTS),
             ("gap_attack",),
-            (*GAME, *_WHO),
+            (*game, *_WHO),
             40,
             "no game has its best possible success: add the attack posterior",
             spec(
+                game,
                 "split",
                 "datum.panel",
                 *shares(tuple(PARTS)),
@@ -348,25 +351,26 @@ def charts(columns: Sequence[str]) -> list[Chart]:
             "Time against success",
             "Each mark is a row. Up: more of what the prior leaves was reconstructed (normalised "
             "advantage). Right: slower.",
-            (*GAME, *_WHO, "seconds", "normalised_advantage"),
+            (*game, *_WHO, "seconds", "normalised_advantage"),
             ("seconds", "normalised_advantage"),
-            GAME,
+            game,
             400,
             "no row has both a time and a normalised advantage",
-            spec("time", "datum.panel", {"filter": "datum.seconds > 0"}),
+            spec(game, "time", "datum.panel", {"filter": "datum.seconds > 0"}),
         ),
         Chart(
             "bounds",
             "The 95 % ceilings of a single run, by bound",
             "The lower a line, the tighter the bound; mean over the columns of a data set.",
-            (*GAME, *_WHO, *tops),
+            (*game, "target_columns", *_WHO, *tops),
             ("tightest_0.95",),
-            _SETTING,
+            shape,
             8,
             "no row has a 95 % ceiling",
             spec(
+                game,
                 "bounds",
-                "datum.panel",
+                f"datum.panel + {_TOGETHER}",
                 *folded(tops, "100 * datum.raw / datum.n"),
             ),
         ),
@@ -377,12 +381,20 @@ def charts(columns: Sequence[str]) -> list[Chart]:
             "and budgets of a game. On the diagonal every chance holds; below it the attack is "
             "surer than it is right. Larger marks: more records. Bars: 95 % interval, as if "
             "records were independent.",
-            (*GAME, *_WHO, "repetitions", "promised", "calibration_error", "calibration"),
+            (
+                *game,
+                "target_columns",
+                *_WHO,
+                "repetitions",
+                "promised",
+                "calibration_error",
+                "calibration",
+            ),
             ("calibration",),
-            _SETTING,
+            shape,
             8,
             "no attack gave its guesses chances between 0 and 1",
-            spec("calibration", "datum.panel", *_RELIABILITY),
+            spec(game, "calibration", f"datum.panel + {_TOGETHER}", *_RELIABILITY),
         ),
         *(
             Chart(
@@ -390,12 +402,13 @@ def charts(columns: Sequence[str]) -> list[Chart]:
                 title,
                 "Values of bounds for one target, without a table or an attack; the metric says of "
                 "what. The lower a line, the tighter the bound.",
-                (*GAME, *_WHO, "guarantee", "value_baseline", *values),
+                (*game, *_WHO, "guarantee", "value_baseline", *values),
                 ("value_baseline",),
                 ("dataset", "metric", "mechanism", apart),
                 12,
                 f"no computed rows differ in {_AXES[varies]} and in nothing else",
                 spec(
+                    game,
                     drawing,
                     f"datum.dataset + ', ' + datum.metric + ', ' + {told}",
                     *folded(values, "datum.raw"),

@@ -16,9 +16,9 @@ from reconbench.reports.leaderboard.columns import ReportError, Value
 from reconbench.reports.leaderboard.table import Board, as_csv
 from reconbench.reports.text.templates import printable
 
-PIXELS_A_POINT = 2.0
-# Letters in a line of the caption within a figure.
-LINE = 90
+PIXELS_PER_POINT = 2.0
+# The most characters in a line of a figure's caption.
+_CAPTION_WIDTH = 90
 
 
 class Format(StrEnum):
@@ -27,21 +27,21 @@ class Format(StrEnum):
     PDF = "pdf"
 
     @classmethod
-    def several(cls, text: str) -> tuple[Format, ...]:
-        """``svg,png`` as formats, each once."""
+    def parse_list(cls, text: str) -> tuple[Format, ...]:
+        """Read ``svg,png`` as formats, each once."""
         names = [part.strip().lower() for part in text.split(",") if part.strip()]
         known = [each.value for each in cls]
         odd = [name for name in names if name not in known]
         if odd or not names:
             raise ReportError(
-                f"format {(odd or [text])[0]!r} is unknown: give some of {', '.join(known)}, "
-                "separated by commas"
+                f"format {(odd or [text])[0]!r} is unknown: give one or more of "
+                f"{', '.join(known)}, comma-separated"
             )
         return tuple(cls(name) for name in dict.fromkeys(names))
 
 
 @dataclass(frozen=True)
-class Drawn:
+class FigureFile:
     """A file to write: its name, and its content."""
 
     name: str
@@ -50,7 +50,7 @@ class Drawn:
 
 def figure_data(chart: Chart, rows: Sequence[Mapping[str, Value]]) -> list[dict[str, Value]]:
     """What Vega-Lite draws: the chart's columns under plain names; an infinite ε is null."""
-    return [{field(name): _plain(row.get(name)) for name in chart.columns} for row in rows]
+    return [{field(name): _make_plain(row.get(name)) for name in chart.columns} for row in rows]
 
 
 def figure_csv(chart: Chart, rows: Sequence[Mapping[str, Value]]) -> str:
@@ -59,14 +59,14 @@ def figure_csv(chart: Chart, rows: Sequence[Mapping[str, Value]]) -> str:
     return as_csv([here, *([row.get(name) for name in here] for row in rows)])
 
 
-def drawn(board: Board, formats: Sequence[Format]) -> Iterator[Drawn]:
-    """Every figure that the rows allow, in each format and as CSV."""
-    draw = _converter()
+def draw_leaderboard_figures(board: Board, formats: Sequence[Format]) -> Iterator[FigureFile]:
+    """Draw every figure that the rows allow, in each format, with its numbers as CSV."""
+    converter = _import_converter()
     for chart in charts(board.columns):
         rows, _ = chosen(chart, board.rows)
         if not rows:
             continue
-        yield Drawn(f"{chart.name}.csv", figure_csv(chart, rows).encode())
+        yield FigureFile(f"{chart.name}.csv", figure_csv(chart, rows).encode())
         spec = {
             "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
             "background": "white",
@@ -74,35 +74,35 @@ def drawn(board: Board, formats: Sequence[Format]) -> Iterator[Drawn]:
             **chart.spec,
             "title": {
                 "text": chart.title,
-                "subtitle": wrap(chart.reads, LINE),
+                "subtitle": wrap(chart.reads, _CAPTION_WIDTH),
                 "subtitleColor": "#555555",
                 "anchor": "start",
             },
             "data": {"name": SOURCE, "values": figure_data(chart, rows)},
         }
-        for each in formats:
-            yield Drawn(f"{chart.name}.{each}", _rendered(draw, json.dumps(spec), each))
+        for form in formats:
+            yield FigureFile(f"{chart.name}.{form}", _render(converter, json.dumps(spec), form))
 
 
-def _rendered(draw: Any, spec: str, form: Format) -> bytes:
+def _render(converter: Any, spec: str, form: Format) -> bytes:
     if form is Format.SVG:
-        return str(draw.vegalite_to_svg(spec)).encode()
+        return str(converter.vegalite_to_svg(spec)).encode()
     if form is Format.PNG:
-        return bytes(draw.vegalite_to_png(spec, scale=PIXELS_A_POINT))
-    return bytes(draw.vegalite_to_pdf(spec))
+        return bytes(converter.vegalite_to_png(spec, scale=PIXELS_PER_POINT))
+    return bytes(converter.vegalite_to_pdf(spec))
 
 
-def _converter() -> Any:
+def _import_converter() -> Any:
     try:
         return import_module("vl_convert")
     except ImportError:
         raise ReportError(
-            "figures as files need vl-convert: pip install 'reconbench[figures]'; the page "
+            "saving figures needs vl-convert: pip install 'reconbench[figures]'; the page "
             "leaderboard.html saves its figures without it"
         ) from None
 
 
-def _plain(value: Value) -> Value:
+def _make_plain(value: Value) -> Value:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return printable(value) if isinstance(value, str) else value

@@ -14,16 +14,16 @@ prior's guess, which needs no release.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import sqrt
 from statistics import fmean, stdev
 
 from scipy.special import stdtrit
 
+from reconbench.benchmarks.game.setting import Setting
 from reconbench.benchmarks.store.summary import Summary
 from reconbench.reports.leaderboard.columns import options_text
-from reconbench.reports.leaderboard.ranking import game
 from reconbench.reports.leaderboard.row_warnings import LEAST_GAP, Flag, flags, mean_gap
 from reconbench.reports.statistics import holm, sign_flip
 
@@ -89,13 +89,13 @@ def against_prior(summaries: Sequence[Summary]) -> list[Paired | None]:
 
 def against(summaries: Sequence[Summary], reference: str = REFERENCE) -> list[Paired | None]:
     """Each row less the reference attack in the same game; Holm over the rows given."""
-    theirs: dict[tuple[Hashable, ...], Summary] = {}
+    theirs: dict[Setting, Summary] = {}
     for row in sorted(summaries, key=lambda row: len(row.attack_options)):
         if row.attack == reference:
-            theirs.setdefault(game(row), row)
+            theirs.setdefault(row.setting, row)
     found = []
     for row in summaries:
-        other = theirs.get(game(row))
+        other = theirs.get(row.setting)
         shared = {} if other is None or other is row else other.outcomes
         both = (rep for rep in row.outcomes if rep in shared)
         found.append({rep: row.outcomes[rep][0] - shared[rep][0] for rep in both})
@@ -119,11 +119,11 @@ def _paired(differences: Sequence[Mapping[int, int]]) -> list[Paired | None]:
 
 
 def _league(rows: Sequence[Summary]) -> list[Standing]:
-    gaps: dict[tuple[Hashable, ...], float] = {}
+    gaps: dict[Setting, float] = {}
     for row in rows:
         gap = mean_gap(row)
         if gap is not None and gap > 0:
-            gaps.setdefault(game(row), gap / row.n)
+            gaps.setdefault(row.setting, gap / row.n)
     by_attack: dict[str, list[Summary]] = {}
     for row in rows:
         by_attack.setdefault(label(row), []).append(row)
@@ -131,10 +131,10 @@ def _league(rows: Sequence[Summary]) -> list[Standing]:
     return sorted(_ranked(found), key=lambda each: (each.share is None, -(each.share or 0.0)))
 
 
-def _standing(rows: Sequence[Summary], gaps: Mapping[tuple[Hashable, ...], float]) -> Standing:
+def _standing(rows: Sequence[Summary], gaps: Mapping[Setting, float]) -> Standing:
     total = sum(gaps.values())
-    counted = [row for row in rows if game(row) in gaps and row.success is not None]
-    closed = {game(row): _gained(row) / row.n for row in counted}
+    counted = [row for row in rows if row.setting in gaps and row.success is not None]
+    closed = {row.setting: _gained(row) / row.n for row in counted}
     wide = [place for place, gap in gaps.items() if gap >= LEAST_GAP]
     share = sum(closed.values()) / total if counted and total > 0 else None
     half = _half_width(counted, gaps)
@@ -166,15 +166,13 @@ def _gained(row: Summary) -> float:
     return (row.success or 0.0) - row.baseline
 
 
-def _half_width(
-    rows: Sequence[Summary], gaps: Mapping[tuple[Hashable, ...], float]
-) -> float | None:
+def _half_width(rows: Sequence[Summary], gaps: Mapping[Setting, float]) -> float | None:
     """Half the 95 % Student interval of the share of these rows' own gap, a repetition of all its
     cells being one observation."""
     gained: dict[int, float] = {}
     possible: dict[int, float] = {}
     for row in rows:
-        gap = gaps[game(row)]
+        gap = gaps[row.setting]
         for rep, (a, b) in row.outcomes.items():
             gained[rep] = gained.get(rep, 0.0) + (a - b) / row.n
             possible[rep] = possible.get(rep, 0.0) + gap

@@ -4,9 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, get_type_hints
 
-from reconbench.benchmarks.store.summary import Summary
+from reconbench.benchmarks.game.setting import AXES, Setting
+from reconbench.benchmarks.store.summary import (
+    MEAN,
+    VALUE_MEANINGS,
+    Declaration,
+    Kind,
+    Summary,
+    declared_bounds,
+)
 
 Value = str | int | float | None
 
@@ -15,88 +23,36 @@ class ReportError(ValueError):
     """Results that cannot be reported."""
 
 
-# High-probability ceilings for any attack, mostly the tightest first.
-ANY_ATTACK: Mapping[str, str] = {
-    "fdp-recursion": (
-        "any attack, exact match only: f-DP recursion of Mahloujifar et al. 2024, extended to any "
-        "priors"
-    ),
-    "profile-recursion": "any attack: reconbench's recursion over the whole privacy profile",
-    "profile": "any attack: Theorem 3.5 minimised over the whole privacy profile",
-    "thm35": "any attack: Theorem 3.5 of Swanberg et al. 2025",
-}
-TAILS: Mapping[str, str] = {
-    **ANY_ATTACK,
-    "cor34": "this attack: Corollary 3.4 of Swanberg et al. 2025, an estimate from its runs",
-    "thm32": "the guesses this attack made, pure DP only: Theorem 3.2 of Swanberg et al. 2025",
-    "misfit-thm35": (
-        "any attack: Theorem 3.5 from an attacker's own prior and how far it is off at most"
-    ),
-}
-# Ceilings on the expected success, for any attack.
-MEANS: Mapping[str, str] = {
-    "prior-exact": "reconbench's bound from each target's whole prior",
-    "mean": (
-        "Kulynych et al. 2025: sum over targets of 1 − f(success of the best guess from the prior)"
-    ),
-}
-# What a computation says of one target, by bound: not counts of records.
-COMPUTED: Mapping[str, str] = {
-    "f-dp": "Kulynych et al. 2025, Theorem 3.2: 1 − f(baseline) over the whole trade-off curve",
-    "tv": "Kulynych et al. 2025, Theorem 3.4: the baseline plus the total variation",
-    "thm35": "Swanberg et al. 2025, Theorem 3.5, with one target",
-    "binary": "Kulynych et al. 2025, Theorem D.1, corrected: a secret of two values",
-    "mmc": "Mahloujifar et al. 2024, with one target of a uniform prior",
-    "rero-pure": "Balle et al. 2022, Corollary 3: pure DP",
-    "rero-rdp": "Balle et al. 2022: Rényi DP, at the best order",
-    "rero-rdp-2": "Balle et al. 2022: Rényi DP, of order 2",
-    "rero-zcdp": "Balle et al. 2022: zero-concentrated DP",
-    "fano": "Guo et al. 2023: the Rényi form of Fano's inequality",
-    "approx": "(ε, δ)-DP alone, without the curve: its total variation",
-    "pure": "Laplace queries whose ε are added up",
-    "rad-thm42": "Guerra-Balboa 2026, Theorem 4.2: whatever the attacker knows of the target",
-    "rad-thm43": "Guerra-Balboa 2026, Theorem 4.3: exact, for a target of whom nothing is known",
-    "rero": "Hayes et al. 2023: noise set by a success of 1 − f(baseline)",
-    "protect": "Swanberg et al. 2025, section 5.3: the largest ε within the advantage",
-    "scratch": "Riess 2026, Corollary IV.6 for its estimator: an image from its gradient alone",
-    "scratch-published": "the same, also where guessing 0 is within the error",
-    "identification": "one of a number of candidates, 1 − f(1/candidates): an attacker with a list",
-    "corridor": "Riess 2026: the error at which both attackers succeed equally often",
-    "zero-guess": "the error of guessing 0, which needs no release",
-    "ks": "p-value of the test that simulated errors follow their law (Kolmogorov-Smirnov)",
-    "ks-smaller": "p-value of the test that simulated errors are not smaller than their law",
-    "ratio": "mean simulated error over the predicted one",
-    **{
-        f"{kind}-{place}": f"{meaning} quantile of the error, {place} %"
-        for kind, meaning in (("seen", "simulated"), ("law", "predicted"))
-        for place in ("05", "25", "50", "75", "95")
-    },
-    "epsilon-low": "Yildirim 2025: lower end of the 90 % interval of ε, from attacks' errors",
-    "epsilon-median": "Yildirim 2025: posterior median of ε",
-    "epsilon-high": "Yildirim 2025: upper end of the 90 % interval of ε",
-    "strength-median": "Yildirim 2025: posterior median of the attacks' strength, 0 to 1",
-    "clopper-pearson": "the largest lower bound on ε that the errors prove at 90 %",
-    "pso": "singling out on the average table, from (ε, δ) alone",
-    "pso-f-dp": "singling out on the average table, from the whole trade-off curve",
-    "spso": "singling out with all other records known, from the whole trade-off curve",
-}
-MEAN = "mean"
 CONFIDENCES: Mapping[str, str] = {"0.05": "5 %", "0.5": "50 %", "0.95": "95 %"}
-TOP = "0.95"
+_UNKNOWN = "a bound that neither the stored rows nor this version of reconbench declare"
+
+
+def _ceiling_column(bound: str, level: str) -> str:
+    return f"ceiling_{bound}" if level == MEAN else f"ceiling_{bound}_{level}"
+
+
+def _ceiling_columns(declared: Declaration) -> dict[str, str]:
+    """The columns of a bound, with their meaning."""
+    said = f"{declared.statement.rstrip('.')}; {declared.reference}"
+    if declared.kind is Kind.MEAN:
+        text = (
+            "no attack reconstructs more records than this in expectation, that is on average over "
+            f"runs, though a single run may; mean over repetitions ({said})"
+        )
+        return {_ceiling_column(declared.name, MEAN): text}
+    return {
+        _ceiling_column(declared.name, level): (
+            "at most this many records are reconstructed with a probability of at least "
+            f"{percent}, mean over repetitions ({declared.scope}. {said})"
+        )
+        for level, percent in CONFIDENCES.items()
+    }
+
 
 _CEILINGS = {
-    f"ceiling_{bound}": (
-        "no attack reconstructs more records than this in expectation, that is on average over "
-        f"runs, though a single run may; mean over repetitions ({meaning})"
-    )
-    for bound, meaning in MEANS.items()
-} | {
-    f"ceiling_{bound}_{confidence}": (
-        f"at most this many records are reconstructed with a probability of at least {percent}, "
-        f"mean over repetitions ({meaning})"
-    )
-    for bound, meaning in TAILS.items()
-    for confidence, percent in CONFIDENCES.items()
+    name: meaning
+    for declared in declared_bounds().values()
+    for name, meaning in _ceiling_columns(declared).items()
 }
 _BASELINE = "value_baseline"
 _VALUES = {
@@ -109,14 +65,10 @@ _VALUES = {
         f"computed rows: what the column metric says, for one target: the most that the bound "
         f"allows of success or of advantage, how many queries, or the error of one ({meaning})"
     )
-    for bound, meaning in COMPUTED.items()
+    for bound, meaning in VALUE_MEANINGS.items()
 }
 
 _RAD: Mapping[str, str] = {
-    "advantage": (
-        "records of each table that were attacked in two worlds to measure rad, drawn at random; "
-        "0: rad was not measured"
-    ),
     "rad": (
         "reconstruction advantage, from −1 to 1 (Guerra-Balboa 2026, Definition 4.1): the success "
         "rate on records that took part, less that of the same attack on them when others took "
@@ -131,36 +83,26 @@ _RAD: Mapping[str, str] = {
     ),
 }
 
+# Axes of a setting that a leaderboard shows as two columns.
+_SPLIT: Mapping[str, Mapping[str, str]] = {
+    "known": {"known_columns": "names of the known columns, comma-separated"},
+    "mechanism_options": {"k": "columns in each released marginal; empty if none are released"},
+}
+AXIS_COLUMNS: Mapping[str, str] = {
+    column: meaning
+    for name, axis in AXES.items()
+    for column, meaning in {name: axis.meaning, **_SPLIT.get(name, {})}.items()
+}
+# Shown where rows need them to be told apart.
+_IF_NEEDED = ("advantage", "data_hash", "bound_errors")
+
 COLUMNS: Mapping[str, str] = {
-    "dataset": "the data set whose prior the tables are drawn from; the suite of a computed row",
-    "targets": (
-        "the columns the attacker must guess, separated by a comma and a space; what a computed "
-        "row is about"
-    ),
-    "known": "how many other columns of every record the attacker knows",
-    "known_columns": "which these are, separated by a comma and a space",
-    "n": "records in a table, and so the most that can be reconstructed",
-    "k": "columns in each released marginal",
-    "epsilon": "privacy budget ε of the release; inf means no noise",
-    "delta": "privacy parameter δ of the release",
-    "mechanism": "what released the table",
-    "mechanism_options": "the options of the mechanism, as JSON",
+    **AXIS_COLUMNS,
     "guarantee": "the privacy guarantee of the release and its neighbouring relation",
-    "metric": (
-        "what counts as reconstructing a record; what the values of a computed row are: success, "
-        "advantage, queries or error"
-    ),
-    "adversary": (
-        "realistic: knows the known columns of every record; informed: attacks each record "
-        "knowing all others in full; none: computed"
-    ),
-    "attacker_prior": (
-        "the prior that the attacker takes for the true one; same: it is the true one"
-    ),
+    "facts": "what the mechanism says of itself, such as its noise, as JSON",
     "rank": "place of the attack in its game by mean success; ties share a place",
     "attack": "the attack; none: computed, nobody played",
     "attack_options": "the options of the attack, as JSON",
-    "seed": "seed of the game: the same seed gives the same tables and noise to every attack",
     "repetitions": "finished repetitions, each with a fresh table and fresh noise",
     "failures": "repetitions in which the attack broke off",
     "skipped": "repetitions that the attack declined",
@@ -204,26 +146,34 @@ COLUMNS: Mapping[str, str] = {
         "records, mean score and records that were right, joined by a colon; all repetitions"
     ),
     "seconds": "seconds the attack took for one table, mean over repetitions",
+    "bound_errors": "why bounds of other packages have no ceiling in some repetition",
     "error": "why the attack failed or declined, from its first such repetition",
 }
 
 TEXT = frozenset(
     {
-        "dataset",
-        "targets",
+        *(name for name, kind in get_type_hints(Setting).items() if kind not in (int, float)),
         "known_columns",
-        "mechanism",
-        "mechanism_options",
         "guarantee",
-        "metric",
-        "adversary",
-        "attacker_prior",
+        "facts",
         "attack",
         "attack_options",
         "best_possible_converged",
         "rad_theorem",
         "calibration",
+        "bound_errors",
         "error",
+    }
+) - {"known"}
+WHOLE = frozenset(
+    {
+        *(name for name, kind in get_type_hints(Setting).items() if kind is int),
+        "known",
+        "k",
+        "rank",
+        "repetitions",
+        "failures",
+        "skipped",
     }
 )
 _COUNTS = ("success", "baseline", "ceiling_")
@@ -231,36 +181,57 @@ _RECORDS = frozenset({"best_possible", "promised"})
 _SHARES = frozenset(_RAD)
 
 
-def present(summaries: Sequence[Summary]) -> list[str]:
-    """The documented columns, without those of bounds and computed values that no row has."""
-    found = {name for row in summaries for name in _bounds(row)}
+_AFTER_CEILINGS = next(iter(_RAD))
+_OPTIONAL = {*_CEILINGS, *_VALUES, *_RAD, *_IF_NEEDED}
+
+
+def documented(summaries: Sequence[Summary]) -> dict[str, str]:
+    """The columns that these rows need, with their meaning.
+
+    Those of bounds and computed values that no row has are left out; those of bounds of other
+    packages follow the ceilings, as the rows declare them.
+    """
+    found = dict.fromkeys(name for row in summaries for name in _bounds(row))
     if any(row.advantage for row in summaries):
-        found |= _RAD.keys()
-    optional = _CEILINGS.keys() | _VALUES.keys() | _RAD.keys()
-    odd = sorted(found - optional)
-    if odd:
-        raise ReportError(
-            f"no leaderboard column is documented for {odd[0]!r}: "
-            f"known are the bounds {', '.join(TAILS)} at {', '.join(CONFIDENCES)}, and "
-            f"{', '.join(MEANS)} at {MEAN}; for computed rows {', '.join(COMPUTED)} at {MEAN}"
-        )
-    return [name for name in COLUMNS if name in found or name not in optional]
+        found |= dict.fromkeys(("advantage", *_RAD))
+    datasets = {row.dataset for row in summaries}
+    if len({(row.dataset, row.data_hash) for row in summaries}) > len(datasets):
+        found["data_hash"] = None
+    if any(row.bound_errors for row in summaries):
+        found["bound_errors"] = None
+    foreign = {
+        name: meaning
+        for row in summaries
+        for declared in row.bounds.values()
+        for name, meaning in _ceiling_columns(declared).items()
+    }
+    more = {name: foreign.get(name, _UNKNOWN) for name in found if name not in _OPTIONAL}
+    columns: dict[str, str] = {}
+    for name, meaning in COLUMNS.items():
+        if name == _AFTER_CEILINGS:
+            columns |= more
+        if name in found or name not in _OPTIONAL:
+            columns[name] = meaning
+    return columns
 
 
 def values(row: Summary, rank: int | None, names: Iterable[str] = COLUMNS) -> dict[str, Value]:
-    """A row's value in each of these documented columns; None where it has none."""
+    """A row's value in each of these columns; None where it has none."""
     counted = {} if not row.computed else {"baseline": None, "baseline_expected": None}
     found = vars(row)
     return {name: found.get(name) for name in names} | {
         "targets": row.column,
         "known": len(row.known),
         "known_columns": ", ".join(row.known),
+        "k": row.k,
         "rank": rank,
         "attack_options": options_text(row),
-        "mechanism_options": as_json(row.mechanism_options),
+        "mechanism_options": as_json(row.mechanism_options.without("k")),
+        "facts": as_json(row.facts),
         "promised": row.promised,
         "calibration_error": row.calibration_error,
         "calibration": _calibration(row),
+        "bound_errors": "; ".join(row.bound_errors) or None,
         **counted,
         **_bounds(row),
     }
@@ -282,7 +253,7 @@ def options_text(row: Summary) -> str:
 def as_json(options: Mapping[str, Any]) -> str:
     if not options:
         return "{}"
-    return json.dumps(options, sort_keys=True, ensure_ascii=False, default=str)
+    return json.dumps(dict(options), sort_keys=True, ensure_ascii=False, default=str)
 
 
 def shown(name: str, value: Value) -> str:
@@ -303,7 +274,7 @@ def _bounds(row: Summary) -> dict[str, float]:
         values = {f"value_{bound}": levels[MEAN] for bound, levels in row.ceilings.items()}
         return {_BASELINE: row.baseline_expected, **values}
     return {
-        f"ceiling_{bound}" if level == MEAN else f"ceiling_{bound}_{level}": value
+        _ceiling_column(bound, level): value
         for bound, by_level in row.ceilings.items()
         for level, value in by_level.items()
     }

@@ -12,7 +12,7 @@ from importlib import import_module
 from reconbench.benchmarks.store.summary import Summary
 from reconbench.reports.leaderboard.columns import ReportError
 from reconbench.reports.leaderboard.page import page
-from reconbench.reports.leaderboard.table import DICTIONARY, Board
+from reconbench.reports.leaderboard.table import Board
 
 
 def leaderboard_csv(summaries: Sequence[Summary], suite: str = "") -> str:
@@ -50,8 +50,12 @@ def parquet_of(board: Board) -> bytes:
     }
     schema = arrow.schema(
         [
-            arrow.field(name, kinds[DICTIONARY[name].kind], metadata=_described(name))
-            for name in board.columns
+            arrow.field(
+                each.name,
+                kinds[each.kind],
+                metadata={"meaning": each.meaning, "direction": str(each.direction)},
+            )
+            for each in board.described.values()
         ]
     )
     columns = {name: [row[name] for row in board.rows] for name in board.columns}
@@ -73,7 +77,3 @@ def leaderboard_html(
     ``stale`` is how many stored rows were left out because other code made them.
     """
     return page(Board.of(summaries, suite), title, facts, stale)
-
-
-def _described(name: str) -> dict[str, str]:
-    return {"meaning": DICTIONARY[name].meaning, "direction": str(DICTIONARY[name].direction)}

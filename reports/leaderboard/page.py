@@ -18,12 +18,13 @@ from typing import Any
 
 from markupsafe import Markup
 
+from reconbench.benchmarks.game.setting import AXES
 from reconbench.reports.figures.charts import ASSETS, NO_ATTACK, SCRIPT, Chart, charts, chosen
-from reconbench.reports.leaderboard.columns import Value
+from reconbench.reports.leaderboard.columns import AXIS_COLUMNS, Value
 from reconbench.reports.leaderboard.glossary import GLOSSARY
 from reconbench.reports.leaderboard.row_warnings import MEANINGS
 from reconbench.reports.leaderboard.summary_text import in_short
-from reconbench.reports.leaderboard.table import DICTIONARY, PRINTED, Board
+from reconbench.reports.leaderboard.table import PRINTED, Board
 from reconbench.reports.text.number_format import number
 from reconbench.reports.text.templates import printable, template
 
@@ -52,22 +53,14 @@ _SHOWN = (
 )
 _IF_DIFFERENT = (
     "attack_options",
-    "metric",
-    "adversary",
-    "attacker_prior",
-    "mechanism",
-    "mechanism_options",
-    "n",
-    "k",
-    "known",
-    "delta",
-    "seed",
+    *(name for name in AXIS_COLUMNS if name not in _SHOWN and name != "known_columns"),
     "repetitions",
     "failures",
     "skipped",
     "error",
 )
 TITLES: Mapping[str, str] = {
+    **{name: axis.title for name, axis in AXES.items()},
     "dataset": "data set",
     "targets": "columns",
     "epsilon": "ε",
@@ -82,7 +75,6 @@ TITLES: Mapping[str, str] = {
     "against_rap": "vs rap",
     "against_rap_holm": "p (Holm)",
     "attack_options": "options",
-    "attacker_prior": "attacker's prior",
 }
 
 
@@ -105,7 +97,7 @@ def page(board: Board, title: str, facts: Mapping[str, str], stale: int = 0) -> 
         raised=[(flag, MEANINGS[flag], count) for flag, count in board.raised().items()],
         meanings=MEANINGS,
         glossary=GLOSSARY,
-        dictionary=[DICTIONARY[name] for name in board.columns],
+        dictionary=list(board.described.values()),
         charts=drawn,
         left_out=left_out,
         filters={name: TITLES[name] for name in ("dataset", "targets", "epsilon")}
@@ -139,7 +131,7 @@ def _payload(board: Board, facts: Mapping[str, str], drawn: Sequence[Chart]) -> 
     cells["_reps"] = [" ".join(map(str, found)) for found in reps]
     for place, name in enumerate(("_got", "_prior")):
         cells[name] = [" ".join(str(row.outcomes[r][place]) for r in found) for row, found in pairs]
-    different = [name for name in _IF_DIFFERENT if len(set(cells[name])) > 1]
+    different = [name for name in _IF_DIFFERENT if len(set(cells.get(name, ()))) > 1]
     values = [name for name in board.columns if name.startswith("value_")]
     played = any(not row.computed for row in board.summaries)
     return {
@@ -147,11 +139,11 @@ def _payload(board: Board, facts: Mapping[str, str], drawn: Sequence[Chart]) -> 
         "columns": [
             {
                 "name": name,
-                "kind": DICTIONARY[name].kind,
-                "meaning": DICTIONARY[name].meaning,
-                "direction": str(DICTIONARY[name].direction),
+                "kind": each.kind,
+                "meaning": each.meaning,
+                "direction": str(each.direction),
             }
-            for name in board.columns
+            for name, each in board.described.items()
             if name not in PRINTED or any(value is not None for value in cells[name])
         ],
         "cells": {name: _packed(values) for name, values in cells.items()},

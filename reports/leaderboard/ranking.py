@@ -4,48 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 
+from reconbench.benchmarks.game.setting import Setting
 from reconbench.benchmarks.store.summary import Summary
-from reconbench.reports.leaderboard.columns import as_json
-
-
-def game(row: Summary) -> tuple[Hashable, ...]:
-    """What all attacks that meet in one game have in common."""
-    return (*setting(row), row.targets, row.known)
-
-
-def setting(row: Summary) -> tuple[Hashable, ...]:
-    """What games have in common that differ at most in which columns are targets and known."""
-    return (
-        row.dataset,
-        row.data_hash,
-        len(row.targets),
-        len(row.known),
-        row.n,
-        row.k,
-        row.epsilon,
-        row.delta,
-        row.mechanism,
-        as_json(row.mechanism_options),
-        row.metric,
-        row.adversary,
-        row.attacker_prior,
-        row.seed,
-        row.advantage,
-    )
 
 
 def ordered(summaries: Sequence[Summary]) -> list[Summary]:
     """By data set and column as they first appear, then ε, game, and falling mean success."""
     datasets = _first_seen(row.dataset for row in summaries)
     columns = _first_seen((row.dataset, row.targets) for row in summaries)
-    games = _first_seen(game(row) for row in summaries)
+    games = _first_seen(row.setting for row in summaries)
     return sorted(
         summaries,
         key=lambda row: (
             datasets[row.dataset],
             columns[row.dataset, row.targets],
             row.epsilon,
-            games[game(row)],
+            games[row.setting],
             row.success is None,
             -(row.success or 0.0),
         ),
@@ -54,12 +28,14 @@ def ordered(summaries: Sequence[Summary]) -> list[Summary]:
 
 def ranks(summaries: Sequence[Summary]) -> list[int | None]:
     """1 + the number of attacks in the same game with more success; None without a result."""
-    found: dict[tuple[Hashable, ...], list[float]] = {}
+    found: dict[Setting, list[float]] = {}
     for row in summaries:
         if row.success is not None:
-            found.setdefault(game(row), []).append(row.success)
+            found.setdefault(row.setting, []).append(row.success)
     return [
-        None if row.success is None else 1 + sum(other > row.success for other in found[game(row)])
+        None
+        if row.success is None
+        else 1 + sum(other > row.success for other in found[row.setting])
         for row in summaries
     ]
 

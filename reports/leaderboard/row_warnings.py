@@ -10,9 +10,7 @@ from math import sqrt
 
 from scipy.special import betainc, stdtrit
 
-from reconbench.benchmarks.game.result import PROVED_CEILINGS
-from reconbench.benchmarks.store.summary import Summary
-from reconbench.reports.leaderboard.columns import ANY_ATTACK, CONFIDENCES, MEAN, MEANS, TOP
+from reconbench.benchmarks.store.summary import TOP, Summary, tightest, tightest_mean
 
 # A run passes its own 95 % ceiling with a probability of at most this.
 ALLOWED = 0.05
@@ -103,7 +101,7 @@ def flags(row: Summary, *, in_paper: bool) -> tuple[Flag, ...]:
     if row.computed:
         return (Flag.COMPUTED,)
     gap, gained = mean_gap(row), gain_interval(row)
-    top = tightest(row).get(TOP)
+    top = tightest(row.ceilings).get(TOP)
     above = row.above_ceiling if row.above_proved is None else row.above_proved
     passed = round((above or 0.0) * row.repetitions)
     chance = at_least(passed, row.repetitions, ALLOWED)
@@ -124,26 +122,9 @@ def flags(row: Summary, *, in_paper: bool) -> tuple[Flag, ...]:
     return tuple(flag for flag in Flag if raised.get(flag))
 
 
-def tightest(row: Summary) -> dict[str, float]:
-    """The smallest ceiling for any attack by confidence: proved ones where they are stored."""
-    bounds = [bound for bound in PROVED_CEILINGS if bound in row.ceilings] or list(ANY_ATTACK)
-    stored = [row.ceilings[bound] for bound in bounds if bound in row.ceilings]
-    return {
-        level: min(by[level] for by in stored if level in by)
-        for level in CONFIDENCES
-        if any(level in by for by in stored)
-    }
-
-
-def prior_exact(row: Summary) -> float | None:
-    """The tightest ceiling on the expected success: prior-exact where it is stored."""
-    found = [row.ceilings[bound][MEAN] for bound in MEANS if MEAN in row.ceilings.get(bound, {})]
-    return min(found, default=None)
-
-
 def mean_gap(row: Summary) -> float | None:
     """Records between what the prior expects and the most that any attack expects."""
-    most = prior_exact(row)
+    most = tightest_mean(row.ceilings)
     return None if most is None or row.computed else most - row.baseline_expected
 
 
@@ -166,7 +147,7 @@ def _quantile(freedom: int) -> float:
 
 def _above_mean(row: Summary, gained: float) -> bool:
     """Both tests must agree: repetitions that happen to be equal have an interval of width 0."""
-    most, gap = prior_exact(row), mean_gap(row)
+    most, gap = tightest_mean(row.ceilings), mean_gap(row)
     if most is None or gap is None or gained <= gap:
         return False
     total, trials = sum(a for a, _ in row.outcomes.values()), row.n * len(row.outcomes)

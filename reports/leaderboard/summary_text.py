@@ -7,10 +7,9 @@ from statistics import fmean
 
 from markupsafe import Markup
 
-from reconbench.benchmarks.store.summary import Summary
+from reconbench.benchmarks.store.summary import Summary, tightest_mean
 from reconbench.reports.leaderboard.attack_ranking import Standing, label
-from reconbench.reports.leaderboard.ranking import game
-from reconbench.reports.leaderboard.row_warnings import MEANINGS, Weight, prior_exact
+from reconbench.reports.leaderboard.row_warnings import MEANINGS, Weight
 from reconbench.reports.leaderboard.table import Board
 from reconbench.reports.text.number_format import budget, listed, number
 from reconbench.reports.text.templates import printable
@@ -41,7 +40,7 @@ def _success(row: Summary) -> float:
 
 def _played(rows: Sequence[Summary]) -> Markup:
     attacks = list(dict.fromkeys(label(row) for row in rows))
-    games = {game(row) for row in rows}
+    games = {row.setting for row in rows}
     epsilons = sorted({row.epsilon for row in rows})
     most = max(row.repetitions for row in rows)
     return Markup(
@@ -78,7 +77,7 @@ def _reconstructed(rows: Sequence[Summary], leading: str) -> list[Markup]:
     top = max(mine, key=lambda row: ((row.success or 0.0) - row.baseline) / row.n)
     gained = (top.success or 0.0) - top.baseline
     if gained > 0:
-        most = prior_exact(top)
+        most = tightest_mean(top.ceilings)
         found.append(
             Markup("It gains most on {} of {} at ε = {}: {} records of {} instead of {}{}.").format(
                 _name(top.column),
@@ -95,7 +94,7 @@ def _reconstructed(rows: Sequence[Summary], leading: str) -> list[Markup]:
 
 def _limits(rows: Sequence[Summary]) -> str:
     best = [(row.best_possible, row.n) for row in rows if row.best_possible is not None]
-    most = [(each, row.n) for row in rows if (each := prior_exact(row)) is not None]
+    most = [(each, row.n) for row in rows if (each := tightest_mean(row.ceilings)) is not None]
     said = f"; the best possible is {_percent(best)}" if len(best) == len(rows) else ""
     if len(most) == len(rows):
         said += f"{', and' if said else ';'} no attack gets more than {_percent(most)} on average"
@@ -103,7 +102,7 @@ def _limits(rows: Sequence[Summary]) -> str:
 
 
 def _lucky(rows: Sequence[Summary]) -> str:
-    most = [prior_exact(row) for row in rows]
+    most = [tightest_mean(row.ceilings) for row in rows]
     room = sum(
         (each - (row.success or 0.0)) / row.n
         for each, row in zip(most, rows, strict=True)

@@ -6,12 +6,13 @@ import csv
 import io
 import math
 import re
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 
-from reconbench.benchmarks.store.summary import Summary
+from reconbench.benchmarks.game.setting import Setting
+from reconbench.benchmarks.store.summary import Summary, tightest, tightest_mean
 from reconbench.reports.leaderboard.attack_ranking import (
     Paired,
     Standing,
@@ -20,10 +21,10 @@ from reconbench.reports.leaderboard.attack_ranking import (
     label,
     standings,
 )
-from reconbench.reports.leaderboard.columns import COLUMNS, TEXT, Value, present, values
+from reconbench.reports.leaderboard.columns import COLUMNS, TEXT, WHOLE, Value, documented, values
 from reconbench.reports.leaderboard.printed_numbers import Printed, printed_for
-from reconbench.reports.leaderboard.ranking import game, ordered, ranks
-from reconbench.reports.leaderboard.row_warnings import Flag, flags, mean_gap, prior_exact, tightest
+from reconbench.reports.leaderboard.ranking import ordered, ranks
+from reconbench.reports.leaderboard.row_warnings import Flag, flags, mean_gap
 
 # A spreadsheet runs a cell that starts with one of these, also after blanks and at full width.
 _FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
@@ -85,22 +86,7 @@ PRINTED: Mapping[str, str] = {
     "paper_note": "how the paper's game differs from ours",
 }
 WORDS = frozenset({*TEXT, "suite", "flags", "paper", "paper_note"})
-_WHOLE = frozenset(
-    {
-        "known",
-        "n",
-        "k",
-        "advantage",
-        "rank",
-        "seed",
-        "repetitions",
-        "failures",
-        "skipped",
-        "target_columns",
-        "within",
-        "suite_rank",
-    }
-)
+_WHOLE = WHOLE | {"target_columns", "within", "suite_rank"}
 
 
 class Direction(StrEnum):
@@ -162,10 +148,12 @@ def _kind(name: str) -> str:
     return "text" if name in WORDS else "integer" if name in _WHOLE else "number"
 
 
-DICTIONARY: Mapping[str, Column] = {
-    name: Column(name, _kind(name), meaning)
-    for name, meaning in {**SUITE, **COLUMNS, **DERIVED, **PRINTED}.items()
-}
+def _described(columns: Mapping[str, str]) -> dict[str, Column]:
+    return {name: Column(name, _kind(name), meaning) for name, meaning in columns.items()}
+
+
+# Every column that a leaderboard may have, but for those of bounds of other packages.
+DICTIONARY: Mapping[str, Column] = _described({**SUITE, **COLUMNS, **DERIVED, **PRINTED})
 
 Row = Mapping[str, Value]
 
@@ -181,11 +169,20 @@ class Board:
     def of(cls, summaries: Sequence[Summary], suite: str = "") -> Board:
         return cls(tuple(ordered(summaries)), suite)
 
-    @cached_property
+    @property
     def columns(self) -> tuple[str, ...]:
-        """The documented columns, without those of absent ceilings and absent papers."""
-        printed = PRINTED if any(printed_for(row) for row in self.summaries) else ()
-        return (*SUITE, *present(self.summaries), *DERIVED, *printed)
+        """The names of the columns, without those of absent ceilings and absent papers."""
+        return tuple(self.described)
+
+    @cached_property
+    def described(self) -> dict[str, Column]:
+        """The columns by name, in their order."""
+        printed = PRINTED if any(printed_for(row) for row in self.summaries) else {}
+        return _described({**SUITE, **self._of_rows, **DERIVED, **printed})
+
+    @cached_property
+    def _of_rows(self) -> dict[str, str]:
+        return documented(self.summaries)
 
     @cached_property
     def standings(self) -> list[Standing]:
@@ -196,7 +193,7 @@ class Board:
         """Every row's value in each of ``columns``; None where it has none."""
         places = {(s.attack, s.adversary, s.attacker_prior): s.rank for s in self.standings}
         informed = _informed(self.summaries)
-        names = [name for name in self.columns if name in COLUMNS]
+        names = list(self._of_rows)
         return [
             {"suite": self.suite}
             | values(row, rank, names)
@@ -223,8 +220,8 @@ class Board:
 
     def dictionary(self) -> str:
         """The columns of ``csv`` in its order, each with its kind, meaning and direction."""
-        found = (DICTIONARY[name] for name in self.columns)
-        lines = [[each.name, each.kind, each.meaning, str(each.direction)] for each in found]
+        columns = self.described.values()
+        lines = [[each.name, each.kind, each.meaning, str(each.direction)] for each in columns]
         return as_csv([["column", "kind", "meaning", "direction"], *lines])
 
     def raised(self) -> dict[Flag, int]:
@@ -236,7 +233,7 @@ class Board:
 def _derived(row: Summary, informed: float | None) -> dict[str, Value]:
     if row.computed:
         return {**dict.fromkeys(DERIVED), "target_columns": len(row.targets)}
-    most, gap, gained = prior_exact(row), mean_gap(row), None
+    most, gap, gained = tightest_mean(row.ceilings), mean_gap(row), None
     if row.success is not None:
         gained = row.success - row.baseline
     best = row.best_possible
@@ -245,7 +242,7 @@ def _derived(row: Summary, informed: float | None) -> dict[str, Value]:
         "target_columns": len(row.targets),
         "within": _within(row.metric),
         **{f"tightest_{level}": None for level in ("0.05", "0.5", "0.95")},
-        **{f"tightest_{level}": value for level, value in tightest(row).items()},
+        **{f"tightest_{level}": value for level, value in tightest(row.ceilings).items()},
         "tightest_mean": most,
         "normalised_advantage": _ratio(gained, row.n - row.baseline),
         "gap_closed": _ratio(gained, gap),
@@ -277,11 +274,11 @@ def _printed(found: Printed | None) -> dict[str, Value]:
     }
 
 
-def _apart_from_adversary(row: Summary) -> tuple[Hashable, ...]:
-    return tuple(part for part in game(row) if part != row.adversary)
+def _apart_from_adversary(row: Summary) -> Setting:
+    return replace(row.setting, adversary="")
 
 
-def _informed(summaries: Sequence[Summary]) -> dict[tuple[Hashable, ...], float]:
+def _informed(summaries: Sequence[Summary]) -> dict[Setting, float]:
     """What the best attack of the informed adversary expects, by game."""
     return {
         _apart_from_adversary(row): row.best_possible

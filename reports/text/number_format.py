@@ -1,11 +1,10 @@
-"""Numbers as words and Markdown: what a generated page says is computed, also its words."""
+"""Format numbers, names and lists for reports."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from html import escape
 from math import isinf
-from textwrap import fill
 
 
 def name(text: str) -> str:
@@ -16,15 +15,9 @@ def name(text: str) -> str:
     return safe
 
 
-def prose(text: str, indent: str = "") -> str:
-    """A paragraph in lines of at most 100 characters."""
-    return fill(text, 100, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
-
-
-def table(header: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) -> list[str]:
-    """Lines of a Markdown table whose first ``left`` columns are text, the others numbers."""
-    rule = ["---"] * left + ["---:"] * (len(header) - left)
-    return [f"| {' | '.join(row)} |" for row in (header, rule, *rows)]
+def brief(text: str, longest: int = 60) -> str:
+    """A text, cut where it is longer than ``longest`` characters."""
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
 def listed(items: Sequence[str]) -> str:

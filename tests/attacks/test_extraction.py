@@ -13,7 +13,7 @@ from reconbench.attacks import AttackError, AttackerView, ExactMatch, WithinL1
 from reconbench.attacks.extraction import (
     Extraction,
     ExtractionPrior,
-    Learnt,
+    LearntLikelihood,
     one_step_likelihood,
 )
 from reconbench.benchmarks.computations.risk import UniformGuess
@@ -21,7 +21,7 @@ from reconbench.benchmarks.game.play import AttackSpec, Game, Round, play
 from reconbench.bounds import gaussian_mu
 from reconbench.datasets import Attribute, BayNet, Domain, Table
 from reconbench.datasets.secrets import SECRETS, ZipfSecrets, uniform_digit, zipf_digit
-from reconbench.mechanisms.language import LazyTraining, NgramModels, NgramRelease, softmax
+from reconbench.mechanisms.ngram_models import LazyTraining, NgramModels, NgramRelease, softmax
 
 Floats = npt.NDArray[np.float64]
 
@@ -83,7 +83,7 @@ def test_learnt_and_exact_likelihoods_agree_where_both_exist(options: dict[str, 
     training = LazyTraining.for_mu(
         (0.0,) * 10, 1.5, int(options.get("epochs", 1)), 1.0, options.get("rate", 0.4)
     )
-    learnt = Learnt.fit(training, 40_000, np.random.default_rng(0))
+    learnt = LearntLikelihood.fit(training, 40_000, np.random.default_rng(0))
     rows = training.train(np.zeros(200, dtype=np.int64), np.random.default_rng(1))
     ours, linear = learnt.likelihood(rows), rows / (training.rate * training.noise**2)
     ours -= ours.mean(axis=1, keepdims=True)
@@ -99,7 +99,7 @@ def test_learnt_likelihood_from_an_uneven_start_by_shadow_counts() -> None:
     Cells are tenths of the row's difference; seeded, each share within 0.03.
     """
     training = LazyTraining((0.8, 0.0), 0.4, 0.8, 3, 0.7)
-    learnt = Learnt.fit(training, 40_000, np.random.default_rng(0))
+    learnt = LearntLikelihood.fit(training, 40_000, np.random.default_rng(0))
     secrets = np.random.default_rng(1).integers(0, 2, 100_000)
     rows = training.train(secrets, np.random.default_rng(2))
     chances = softmax(learnt.likelihood(rows))[:, 1]
@@ -208,7 +208,7 @@ def test_passwords_at_epsilon_1_beside_always_guessing_the_likeliest() -> None:
 LEAKY = """
 from dataclasses import replace
 
-from reconbench.mechanisms.language import NgramModels
+from reconbench.mechanisms.ngram_models import NgramModels
 
 
 class Leaky(NgramModels):

@@ -13,13 +13,12 @@ import pytest
 from scipy.stats import binomtest, chi2
 
 from reconbench.attacks import Attack, AttackError, AttackerView, ExactMatch, WithinL1
-from reconbench.attacks._unary import UnaryMap
 from reconbench.attacks.gradient_inversion import (
     Agia,
     AgiaOptimal,
     AgiaPrior,
-    Own,
-    listed_modes,
+    Observed,
+    find_listed_modes,
     sample_mean,
     scaled_estimate,
 )
@@ -32,7 +31,7 @@ from reconbench.benchmarks.suites.suite import read_suite
 from reconbench.datasets import BayNet, Table
 from reconbench.datasets.shipped import acs
 from reconbench.mechanisms import GaussianMarginals
-from reconbench.mechanisms.gradients import (
+from reconbench.mechanisms.gradient_steps import (
     GradientRelease,
     GradientStep,
     GradientSteps,
@@ -52,7 +51,7 @@ FALSE_ALARM = 1e-4
 
 PLUGIN = """
 from reconbench.attacks.gradient_inversion import Agia, AgiaOptimal, AgiaPrior
-from reconbench.mechanisms.gradients import GradientSteps
+from reconbench.mechanisms.gradient_steps import GradientSteps
 
 
 class Leaky(GradientSteps):
@@ -85,9 +84,9 @@ def view_of(
     return view, table.project(targets)
 
 
-def own_of(view: AttackerView) -> tuple[GradientRelease, Own]:
+def own_of(view: AttackerView) -> tuple[GradientRelease, Observed]:
     assert isinstance(view.release, GradientRelease)
-    return view.release, Own.of(view, view.release)
+    return view.release, Observed.of(view, view.release)
 
 
 def hits(view: AttackerView, truth: Table, attack: Attack) -> int:
@@ -153,7 +152,7 @@ def test_elimination_finds_the_listed_mode(
         posterior = posterior * np.exp(logs).reshape(shape)
     flat = posterior.reshape(40, -1)
     flat = flat / flat.sum(axis=1, keepdims=True)
-    guess, chance = UnaryMap(toy_net, tuple(seen), targets).solve(known, evidence)
+    guess, chance = toy_net.find_mode(known, targets, evidence)
     place = np.ravel_multi_index(tuple(guess.T), sizes)
     assert np.array_equal(place, flat.argmax(axis=1))
     assert chance == pytest.approx(flat.max(axis=1), rel=1e-10)
@@ -162,7 +161,7 @@ def test_elimination_finds_the_listed_mode(
 def test_elimination_on_a_real_prior_is_the_listed_mode() -> None:
     view, _ = view_of(acs(), ("SEX", "RAC1P", "MAR"), 20.0, 60, 3, rows=2, steps=2)
     release, own = own_of(view)
-    guess, chance = listed_modes(view, release, own)
+    guess, chance = find_listed_modes(view, release, own)
     found = AgiaPrior().reconstruct(view, np.random.default_rng(0))
     assert np.array_equal(found.guess.codes, guess)
     assert found.scores == pytest.approx(chance, rel=1e-9)
@@ -174,7 +173,7 @@ def test_extreme_evidence_keeps_a_posterior(toy_net: BayNet) -> None:
     table = toy_net.sample(10, np.random.default_rng(0))
     names = ("b", "c", "d", "e")
     sure = [1e9 * (np.arange(toy_net.domain[n].size) == table.column(n)[:, None]) for n in names]
-    guess, chance = UnaryMap(toy_net, ("a",), names).solve(table.project(["a"]), sure)
+    guess, chance = toy_net.find_mode(table.project(["a"]), names, sure)
     assert np.array_equal(guess, table.project(names).codes) and (chance == 1).all()
 
 
@@ -230,8 +229,8 @@ def test_the_stated_best_is_reached(toy_net: BayNet, options: dict[str, object])
     assert sum(others) < total
     if options == {}:
         release, own = own_of(view)
-        halved = Own(own.weights, own.biases, own.noise_sd / 2)
-        _, chance = listed_modes(view, release, halved)
+        halved = Observed(own.weights, own.biases, own.noise_sd / 2)
+        _, chance = find_listed_modes(view, release, halved)
         right = hits(view, truth, AgiaPrior())
         assert binomtest(right, n, float(chance.mean())).pvalue < FALSE_ALARM
 

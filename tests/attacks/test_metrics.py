@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from reconbench.attacks import ExactMatch, Metric, MetricError, WithinL1, parse_metric
+from reconbench.attacks import ExactMatch, Metric, MetricError, WithinL1
 from reconbench.datasets import BayNet, Table
 
 
@@ -62,14 +62,6 @@ def test_decide() -> None:
     assert two.tolist() == [[0, 3], [3, 0]]
     batch = WithinL1(1).decide([np.stack([weights, weights])])
     assert batch.shape == (2, 2, 1)
-
-
-def test_parse() -> None:
-    assert parse_metric("exact") == ExactMatch() and parse_metric("l1:2") == WithinL1(2)
-    assert parse_metric(WithinL1(4).name) == WithinL1(4)
-    for bad in ("", "l1", "l1:", "l1:-1", "l1:x", "exact:1", "l2:1"):
-        with pytest.raises(MetricError, match="unknown metric"):
-            parse_metric(bad)
 
 
 def test_checks(toy_net: BayNet) -> None:

@@ -44,7 +44,8 @@ def test_game_prints_one_object_a_repetition(reconbench: Run) -> None:
     rows = [json.loads(line) for line in done.stdout.splitlines()]
     assert [row["rep"] for row in rows] == [0, 1]
     needed = {
-        "dataset", "targets", "n", "k", "epsilon", "delta", "sigma", "mu", "attack", "seed",
+        "dataset", "targets", "n", "mechanism_options", "epsilon", "delta", "facts", "attack",
+        "seed",
         "metric", "successes", "baseline_successes", "baseline_expected", "ceilings", "seconds",
     }  # fmt: skip
     for row in rows:
@@ -189,14 +190,15 @@ def test_a_game_whose_attack_dies_is_one_line(reconbench: Run, tmp_path: Path) -
     assert done.stderr == "error: attack 'exits' killed its worker process (exit code 3)\n"
 
 
-@pytest.mark.parametrize("what", ["attacks", "mechanisms", "datasets", "bounds", "suites"])
+@pytest.mark.parametrize("what", ["attack", "mechanism", "dataset", "bounds", "metric", "suites"])
 def test_lists(reconbench: Run, what: str) -> None:
     done = reconbench("list", what, "--json")
     found = json.loads(done.stdout)
     expected = {
-        "attacks": {"prior", "random", "rap"},
-        "mechanisms": {"exact-marginals", "gaussian-marginals"},
-        "datasets": {"acs", "fire"},
+        "attack": {"prior", "random", "rap"},
+        "mechanism": {"exact-marginals", "gaussian-marginals"},
+        "dataset": {"acs", "fire"},
+        "metric": {"exact", "l1"},
         "bounds": {"thm32", "thm35", "cor34", "profile", "mean", "prior-exact", "fdp-recursion"},
         "suites": {"quick", "smoke"},
     }[what]

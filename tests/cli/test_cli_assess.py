@@ -13,7 +13,7 @@ import pytest
 from reconbench.datasets import Attribute, Domain, Table
 from reconbench.datasets.own_table import write_json_atomic
 from reconbench.mechanisms import GaussianMarginals
-from reconbench.mechanisms.release_csv import write_release
+from reconbench.mechanisms.marginals_csv import write_release
 
 Run = Callable[..., Any]
 SCRIPT = "<script>alert(1)</script>"
@@ -117,20 +117,20 @@ def test_a_published_release(reconbench: Run, folder: Path) -> None:
         (ASSESS, "at least one target"),
         ((*ASSESS, "--targets", "flat"), "single value 'one'"),
         ((*ASSESS, *TARGETS, "--epsilon", "-1"), "epsilon must be > 0"),
-        ((*ASSESS, *TARGETS, "--epsilons", "1,x"), "takes numbers"),
+        ((*ASSESS, *TARGETS, "--epsilons", "1,x"), "takes comma-separated numbers"),
         ((*ASSESS, *TARGETS, "--max-risk", "2"), "max-risk"),
         ((*ASSESS, *TARGETS, "--measure", "fear"), "--measure must be"),
         ((*ASSESS, *TARGETS, "--metric", "l1:1"), "not ordinal"),
         ((*ASSESS, *TARGETS, "--attack", "magic"), "unknown attack 'magic'"),
         ((*ASSESS, *TARGETS, "--prior", "people.csv"), ".bif file"),
-        ((*ASSESS, *TARGETS, "--truth", "people.csv"), "go with --release"),
+        ((*ASSESS, *TARGETS, "--truth", "people.csv"), "need --release"),
         ((*ASSESS, *TARGETS, "--out", "people.csv"), "cannot make the folder"),
         ((*PUBLISHED, *TARGETS, "--epsilon", "1"), "needs --truth"),
         ((*PUBLISHED, *TARGETS, "--truth", "people.csv"), "--epsilon"),
         ((*PUBLISHED, "--targets", "income", "--truth", "people.csv", "--epsilon", "1"), "missing"),
         (
             (*PUBLISHED, *TARGETS, "--truth", "people.csv", "--epsilon", "1", "--max-risk", "0.1"),
-            "not with --release",
+            "do not combine them",
         ),
     ],
 )

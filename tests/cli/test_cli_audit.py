@@ -114,11 +114,11 @@ def test_counts_of_one_run(reconbench: Run) -> None:
         ((*RAD, "--hits", "6", "--trials", "5", "--chance", "0.1"), "--hits must be from 0 to"),
         ((*RAD, "--hits", "-1", "--trials", "5", "--chance", "0.1"), "--hits must be from 0 to"),
         ((*RAD, "--hits", "0", "--trials", "0", "--chance", "0.1"), "--trials must be at least 1"),
-        ((*RAD, "--hits", "1", "--trials", "5"), "give --replaced-hits"),
-        ((*RAD, "--hits", "1", "--trials", "5", "--replaced-hits", "1"), "give --replaced-hits"),
+        ((*RAD, "--hits", "1", "--trials", "5"), "give either --replaced-hits"),
+        ((*RAD, "--hits", "1", "--trials", "5", "--replaced-hits", "1"), "give either"),
         (
             (*RAD, "--hits", "1", "--trials", "5", "--chance", "0", "--replaced-hits", "1"),
-            "give --replaced-hits",
+            "give either --replaced-hits",
         ),
         (
             (*RAD, "--hits", "1", "--trials", "5", "--replaced-hits", "3",

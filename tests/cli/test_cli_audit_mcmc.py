@@ -36,7 +36,7 @@ def test_json_has_the_posterior_and_the_other_readings(reconbench: Run, counts: 
 def test_the_terminal_gets_a_table_and_a_sentence(reconbench: Run, counts: str) -> None:
     done = reconbench("audit", "mcmc", counts, "--delta", "0", "--strength", "0.5", *QUICK)
     assert done.returncode == 0, done.stderr
-    assert "with probability 90 %" in done.stdout and "taken to be 0.5" in done.stdout
+    assert "with probability 90 %" in done.stdout and "fixed at 0.5" in done.stdout
     assert "warning:" in done.stderr
 
 

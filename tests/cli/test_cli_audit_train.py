@@ -42,7 +42,9 @@ def test_a_promise_is_shown_beside_the_estimate(reconbench: Run) -> None:
     private = (*SMALL, "--algorithm", "dp-sgd", "--sigma", "2")
     done = reconbench(*private)
     assert done.returncode == 0, done.stderr
-    promised = re.search(r"dp-sgd, guarantees ε of at most (\S+) at this δ for add-", done.stdout)
+    promised = re.search(
+        r"dp-sgd, guarantees an ε of at most (\S+) at this δ for add-", done.stdout
+    )
     assert promised is not None
     replaced = reconbench(*private, "--relation", "replace-one", "--json")
     assert replaced.returncode == 0, replaced.stderr

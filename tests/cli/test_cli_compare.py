@@ -10,13 +10,14 @@ from typing import Any
 
 import pytest
 
+from reconbench.benchmarks.game.options import Options
 from reconbench.benchmarks.game.play import AttackSpec, Game
 from reconbench.benchmarks.run.runner import Unit, play_unit
 from reconbench.benchmarks.store.store import Store, row_key
 from reconbench.cli._show import _widths
 
 Run = Callable[..., Any]
-GAME = Game("acs", ("SEX",), 3.0, n=20, k=2, known=("AGEP", "MAR"))
+GAME = Game("acs", ("SEX",), 3.0, n=20, mechanism_options=Options({"k": 2}), known=("AGEP", "MAR"))
 PRIOR = AttackSpec("prior")
 
 
@@ -37,7 +38,7 @@ def stores(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_compare(reconbench: Run, stores: Path) -> None:
     done = reconbench("report", "compare", "before", "after", cwd=stores)
     assert done.returncode == 0, done.stderr
-    assert "worse" in done.stdout and "Of 1 cells that both have: 0 better, 1 worse" in done.stdout
+    assert "Of 1 cells that both stores have: 0 better, 1 worse" in done.stdout
     found = json.loads(reconbench("report", "compare", "before", "after", "--json").stdout)
     assert found["worse"] and found["cells"][0]["difference"] == -2
     assert found["cells"][0]["p"] == 2**-7

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from reconbench.benchmarks.store import provenance, source_code
 from reconbench.cli import _reports
 
 Run = Callable[..., Any]
@@ -40,7 +41,7 @@ def ended(done: Any) -> dict[str, Any]:
 
 @pytest.fixture
 def levels(reconbench: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(_reports, "_code", lambda: "this")
+    monkeypatch.setattr(provenance, "report_version", lambda: "this")
     out = tmp_path / "out"
     end = ended(reconbench("run", "kulynych-fig4", "--out", str(out), "--json"))
     assert (end["rows"], end["played"], end["failures"]) == (8, 8, 0)
@@ -197,7 +198,7 @@ def test_other_code_other_rows_and_other_facts_write_anew(
     reconbench: Run, levels: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(_reports, "_code", lambda: "other")
+        patch.setattr(provenance, "report_version", lambda: "other")
         assert written(levels, reconbench)
     assert written(levels, reconbench)
     monkeypatch.setattr("reconbench.benchmarks.game.play.versions", lambda: {"numpy": "0"})
@@ -206,11 +207,10 @@ def test_other_code_other_rows_and_other_facts_write_anew(
 
 
 def test_templates_count_as_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_reports, "_ROOMS", ("reports",))
-    monkeypatch.setattr(_reports, "files", lambda name: tmp_path)
-    found = [_reports._code()]
+    monkeypatch.setattr(source_code, "files", lambda name: tmp_path)
+    found = [provenance.report_version()]
     for name in ("a.py", "templates/a.html", "templates/b.html", "__pycache__/a.pyc"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("x")
-        found.append(_reports._code())
+        found.append(provenance.report_version())
     assert len(set(found)) == 4 and found[-1] == found[-2]

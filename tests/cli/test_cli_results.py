@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from reconbench.benchmarks.game.options import Options
 from reconbench.benchmarks.game.play import AttackSpec, Game
 from reconbench.benchmarks.game.result import Result, Status
 from reconbench.benchmarks.run.runner import Unit, play_unit
@@ -21,7 +22,7 @@ from reconbench.benchmarks.store.summary import summarise
 from reconbench.cli import _show
 
 Run = Callable[..., Any]
-GAME = Game("acs", ("SEX",), 3.0, n=10, k=2)
+GAME = Game("acs", ("SEX",), 3.0, n=10, mechanism_options=Options({"k": 2}))
 PRIOR = AttackSpec("prior")
 
 
@@ -95,8 +96,9 @@ def test_show_and_the_closing_table_keep_games_apart(
     assert all(each in text for each in ("records:9", "known columns", "prior weight=2", "1e-06"))
     assert len({each.describe() for each in rows}) == len(changes)
     (lines,) = _show.suite(summarise(rows))
-    assert lines.header[:4] == ["data set", "epsilon", "delta", "attacker's prior"]
-    assert len(lines.rows) == len(changes) - 1  # what is known goes with the targets
+    axes = ["data set", "epsilon", "delta", "known columns", "attacker's prior"]
+    assert lines.header[:6] == [*axes, "attack"]
+    assert len(lines.rows) == len(changes)
 
 
 def test_export(reconbench: Run, out: Path, tmp_path: Path) -> None:

@@ -16,7 +16,6 @@ from reconbench.bounds import epsilon_protect
 from reconbench.datasets import DomainError
 from reconbench.datasets.secrets import (
     CONTEXT,
-    END,
     SECRETS,
     CandidateScores,
     CausalScorer,
@@ -28,6 +27,7 @@ from reconbench.datasets.secrets import (
     uniform_digits,
     zipf_digit,
 )
+from reconbench.datasets.secrets.name_model import END
 
 EXPONENTS = (0.0, 0.3, 1.0, 1.0 + 1e-9, 1.1, 1.2, 3.0)
 

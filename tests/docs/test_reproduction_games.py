@@ -21,6 +21,7 @@ from generate.reproduction_games import (
 )
 from reconbench.benchmarks import plugins
 from reconbench.benchmarks.game.play import AttackSpec, Game, Round, play
+from reconbench.benchmarks.game.setting import Seeds
 from reconbench.benchmarks.store.store import Key, Store, row_key
 from reconbench.datasets import Attribute, BayNet, Domain
 
@@ -69,11 +70,11 @@ def test_records_that_are_alike_cannot_be_told_apart(monkeypatch: pytest.MonkeyP
     domain = Domain(columns)
     cpts = (np.array([0.7, 0.3]), np.array([0.5, 0.3, 0.2]))
     net = BayNet(domain, ((), ()), cpts, domain.names)
-    monkeypatch.setattr(plugins, "prior", lambda dataset: net)
+    monkeypatch.setattr(plugins, "load_prior", lambda dataset: net)
     found = []
     for rep in range(4):
         game = Game("toy", ("b",), float("inf"), n=6, rep=rep)
-        table = net.sample(6, game.stream("table", net, "n"))
+        table = net.sample(6, game.stream("table", net, Seeds.TABLE))
         total = 0.0
         for value in set(table.codes[:, 0]):
             hidden = table.codes[table.codes[:, 0] == value, 1]

@@ -30,7 +30,7 @@ def table(n: int) -> Table:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_contract(kind: type[LaplaceSum]) -> None:
-    mechanism = kind.for_budget(HOURS, ("hours",), 2.0, 1e-5, k=3)
+    mechanism = kind.for_budget(HOURS, ("hours",), 2.0, 1e-5)
     assert isinstance(mechanism, Mechanism)
     assert mechanism.sensitivity == 100
     assert mechanism.guarantee.delta_at(2.0) <= 1e-5 * (1 + 1e-9)
@@ -57,7 +57,9 @@ def test_noise_is_calibrated() -> None:
     gaussian = GaussianSum.for_budget(HOURS, ("hours",), 2.0, 1e-5)
     assert isinstance(gaussian.guarantee, GaussianDP)
     assert gaussian.facts()["noise_sd"] == pytest.approx(100 / gaussian.guarantee.mu)
-    assert LaplaceSum(HOURS, ("hours",), 2.0).facts()["noise_sd"] == pytest.approx(50 * sqrt(2))
+    assert LaplaceSum(HOURS, ("hours",), 2.0, 0.0).facts()["noise_sd"] == pytest.approx(
+        50 * sqrt(2)
+    )
 
 
 def test_truncation_keeps_to_the_possible_sums() -> None:
@@ -90,7 +92,7 @@ def test_truncated_answers_have_their_exact_law() -> None:
 def test_likelihoods() -> None:
     rest = 120.0
     for noise in (LaplaceNoise(30.0), GaussianNoise(25.0)):
-        mechanism = LaplaceSum(HOURS, ("hours",), 1.0)
+        mechanism = LaplaceSum(HOURS, ("hours",), 1.0, 0.0)
         base = mechanism.release(table(3), np.random.default_rng(0))
         values = base.values
         for answer, clamp, expected in (

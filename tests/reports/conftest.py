@@ -105,7 +105,7 @@ def summary() -> Summary:
         targets=("AGEP",),
         known=("SEX", "MAR"),
         n=100,
-        k=3,
+        facts={"mechanism.k": 3.0},
         epsilon=1.0,
         delta=1e-5,
         mechanism="gaussian-marginals",

@@ -18,18 +18,18 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from reconbench.benchmarks.assess.assess import assess
 from reconbench.benchmarks.assess.assessment import Question
-from reconbench.benchmarks.assess.document import Provenance, document
-from reconbench.benchmarks.assess.measure import assess
+from reconbench.benchmarks.assess.report import AssessmentReport, TableSource
 from reconbench.benchmarks.game.play import AttackSpec, Game, Round, play
 from reconbench.benchmarks.game.result import Status
 from reconbench.benchmarks.store.summary import Summary
 from reconbench.cli import app
 from reconbench.datasets import Attribute, BayNet, Domain, Table, save_prior
 from reconbench.reports import Board, leaderboard_html
-from reconbench.reports.assess.page import assess_html
+from reconbench.reports.assess.report import assess_html
 from reconbench.reports.compare.compare import compare
-from reconbench.reports.compare.pages import compare_html
+from reconbench.reports.compare.report import compare_html
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -386,8 +386,8 @@ def documents(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     question = Question(
         str(folder / "p.bif"), domain.names[:1], 1.0, epsilons=(1.0, 9.0), k=2, reps=2, max_risk=0.1
     )
-    source = Provenance(HOSTILE[0], len(table), HOSTILE[1], False, (HOSTILE[2],))
-    found = document(question, assess(question, table), source)
+    source = TableSource(HOSTILE[0], len(table), HOSTILE[1], False, (HOSTILE[2],))
+    found = AssessmentReport(question, assess(question, table), source)
     (folder / "report.html").write_text(assess_html(found), encoding="utf-8")
     rows = [
         play(Round.of(Game("acs", ("SEX",), 1.0, n=20, rep=rep)), AttackSpec("prior"))

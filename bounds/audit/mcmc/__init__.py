@@ -1,6 +1,6 @@
 """ε and attack strength from counts of membership attacks (Yildirim 2025, MCMC-DP-Est).
 
-The sampler needs numba besides numpy and scipy.
+The chains load numba when they first run.
 """
 
 from reconbench.bounds.audit.mcmc.compare import best_lower_bound, clopper_pearson, joint_beta

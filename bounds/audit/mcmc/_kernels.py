@@ -1,9 +1,11 @@
 """Compiled loops of MCMC-DP-Est (Yildirim 2025, Algorithm 1).
 
-The one module of the audits that imports numba. Random words come from xoshiro256++ (Blackman and
-Vigna 2021), whose state the caller seeds from its Generator: 40,000 error probabilities an
-iteration are drawn in the loop itself, and a call into the Generator would cost as much as the
-rest. Steps of the walk and acceptance thresholds come in as arrays.
+The one module of the bounds that imports numba: it is imported when first used.
+
+Random words come from xoshiro256++ (Blackman and Vigna 2021), whose state the caller seeds from
+its Generator: 40,000 error probabilities an iteration are drawn in the loop itself, and a call into
+the Generator would cost as much as the rest. Steps of the walk and acceptance thresholds come in as
+arrays.
 """
 
 from __future__ import annotations
@@ -16,6 +18,8 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from reconbench.bounds.audit.mcmc._tables import CELL_BITS, CELLS, LARGEST
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Word = np.uint64
@@ -23,15 +27,11 @@ Words = NDArray[np.uint64]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-CELL_BITS = 9
-CELLS = 1 << CELL_BITS
 _MASK, _SHIFT = np.uint64(CELLS - 1), np.uint64(CELL_BITS)
 _ELEVEN, _SEVENTEEN, _NINETEEN = np.uint64(11), np.uint64(17), np.uint64(19)
 _TWENTY_THREE, _FORTY_ONE, _FORTY_FIVE = np.uint64(23), np.uint64(41), np.uint64(45)
 _UNIT_53 = 2.0**-53
 _UNIT_REST = 2.0 ** -(64 - CELL_BITS)
-# The largest error probability of a pair: variances α(1 − α) stay above 0.
-LARGEST = 1.0 - 2.0**-53
 # A quarter of the correlated chain's pairs are near α + β = 1: their distance is as likely at any
 # scale from this up to 1.
 NEAREST = 1e-4

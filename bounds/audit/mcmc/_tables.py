@@ -8,11 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainccinv, betaincinv, ndtr, xlog1py, xlogy
 
-from reconbench.bounds.audit.mcmc._kernels import CELLS
 from reconbench.bounds.audit.mcmc.counts import Counts
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+CELL_BITS = 9
+CELLS = 1 << CELL_BITS
+# The largest error probability of a pair: variances α(1 − α) stay above 0.
+LARGEST = 1.0 - 2.0**-53
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,10 +17,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from reconbench.bounds._counts import positive_integer
-from reconbench.bounds.audit.mcmc import _kernels
-from reconbench.bounds.audit.mcmc._kernels import LARGEST
-from reconbench.bounds.audit.mcmc._tables import BetaTables, arc_edges, arc_width
+from reconbench.bounds._validate import positive_integer
+from reconbench.bounds.audit.mcmc._tables import LARGEST, BetaTables, arc_edges, arc_width
 from reconbench.bounds.audit.mcmc.counts import Counts
 from reconbench.bounds.audit.mcmc.estimate import Estimate, Run
 from reconbench.bounds.audit.mcmc.model import (
@@ -114,7 +112,7 @@ def sample(
     """Draws (chains, iterations, parameters) and the acceptance rate of each chain.
 
     `jacobian` is the exponent of ε′/ε in the acceptance ratio; anything but 1 samples another
-    distribution, which the calibration test must notice.
+    distribution, which the test of posterior ranks must notice.
     """
     model = _model(run, settings.auxiliary)
     with ThreadPoolExecutor() as pool:
@@ -196,6 +194,8 @@ class _Binomial:
         carried: tuple[Floats, ...],
         trace: Floats,
     ) -> int:
+        from reconbench.bounds.audit.mcmc import _kernels
+
         tables, prior = self._tables, self._run.prior
         a, b = _beta_exponents(prior)
         lows, highs = carried
@@ -254,6 +254,8 @@ class _Correlated:
         return self._carried(alphas[:, 0], betas[:, 0], max(tau, 0.0))
 
     def _carried(self, alpha: Floats, beta: Floats, tau: float) -> tuple[Floats, ...]:
+        from reconbench.bounds.audit.mcmc import _kernels
+
         counts = self._run.counts
         x_edges = arc_edges(counts.rates[0], counts.negatives, tau)
         y_edges = arc_edges(counts.rates[1], counts.positives, tau)
@@ -273,6 +275,8 @@ class _Correlated:
         carried: tuple[Floats, ...],
         trace: Floats,
     ) -> int:
+        from reconbench.bounds.audit.mcmc import _kernels
+
         prior = self._run.prior
         a, b = _beta_exponents(prior)
         x_edges, y_edges, alphas, betas, spread = carried

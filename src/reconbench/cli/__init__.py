@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import os
 import sys
+from importlib.metadata import version
+from typing import Annotated
 
 import typer
 
 from reconbench.cli import (
     _show,
     assess,
-    attacks,
     audit,
     bounds,
     data,
     games,
+    plugins,
     report,
     results,
     suites,
@@ -29,7 +31,27 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     add_completion=False,
 )
-app.command("list", help=games.LIST_HELP)(games.list_)
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"reconbench {version('reconbench')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    show_version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version and exit."
+        ),
+    ] = False,
+) -> None:
+    pass
+
+
+app.command("list", help=plugins.LIST_HELP)(plugins.list_)
 app.command("game", help=games.GAME_HELP)(games.game)
 app.command("run", help=games.RUN_HELP)(games.run)
 app.command("ceiling", help=bounds.CEILING_HELP)(bounds.ceiling)
@@ -37,8 +59,8 @@ app.command("risk", help=bounds.RISK_HELP)(bounds.risk)
 app.command("calibrate", help=bounds.CALIBRATE_HELP)(bounds.calibrate)
 app.command("compare-bounds", help=bounds.COMPARE_HELP)(bounds.compare_bounds)
 app.command("assess", help=assess.HELP)(assess.assess)
-app.command("check-attack", help=attacks.CHECK_HELP)(attacks.check_attack)
-app.command("new-attack", help=attacks.NEW_HELP)(attacks.new_attack)
+app.command("new", help=plugins.NEW_HELP)(plugins.new)
+app.command("check", help=plugins.CHECK_HELP)(plugins.check)
 app.add_typer(audit.app, name="audit")
 app.add_typer(data.app, name="data")
 app.add_typer(suites.app, name="suite")

@@ -10,7 +10,6 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,8 +26,6 @@ HTML = "leaderboard.html"
 DICTIONARY = "leaderboard-columns.csv"
 PARQUET = "leaderboard.parquet"
 RECORD = ".leaderboard.json"
-# Whatever a report may depend on; any change in there has it written anew.
-_ROOMS = ("bounds", "benchmarks", "reports", "cli")
 
 
 @dataclass(frozen=True)
@@ -62,7 +59,9 @@ class Reports:
         return self._recorded(source) or self._write(source, rows())
 
     def _source(self, rows: Iterable[tuple[str, str]]) -> str:
-        made_from = [_code(), self.suite, dict(self.facts), self.stale, list(rows)]
+        from reconbench.benchmarks.store.provenance import report_version
+
+        made_from = [report_version(), self.suite, dict(self.facts), self.stale, list(rows)]
         return _sha256(json.dumps(made_from).encode())
 
     def _recorded(self, source: str) -> list[Lines] | None:
@@ -115,20 +114,6 @@ def _parquet(board: Board) -> dict[str, bytes]:
     from reconbench.reports.leaderboard.files import parquet_of
 
     return {PARQUET: parquet_of(board)} if find_spec("pyarrow") else {}
-
-
-def _code() -> str:
-    """A hash of the source, the templates and the data of these rooms, to the last byte."""
-    found = hashlib.sha256()
-    for room in _ROOMS:
-        home = Path(str(files(f"reconbench.{room}")))
-        for path in sorted(home.rglob("*")):
-            if "__pycache__" in path.parts or not path.is_file():
-                continue
-            content = path.read_bytes()
-            found.update(f"{room} {path.relative_to(home)} {len(content)} ".encode())
-            found.update(content)
-    return found.hexdigest()
 
 
 def _seal(record: Mapping[str, Any]) -> str:

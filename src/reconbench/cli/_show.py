@@ -24,8 +24,6 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
-Ceilings = Mapping[str, Mapping[str, float]]
-
 # A long run that is not watched on a terminal says something at least this often, in seconds.
 SILENCE = 30.0
 # The most lines of the table that a run ends with, the width of a table that nobody looks at on a
@@ -93,6 +91,8 @@ def _widths(columns: Sequence[Sequence[str]], room: int) -> list[int]:
 
 
 def game(rows: Sequence[Result]) -> None:
+    from reconbench.benchmarks.store.summary import PUBLISHED, tightest, tightest_mean
+
     first = rows[0]
     table(
         f"{first.dataset}: {', '.join(first.targets)}; records of {first.n}; epsilon "
@@ -105,7 +105,7 @@ def game(rows: Sequence[Result]) -> None:
             "expected prior",
             "most on average",
             "ceiling 5/50/95 %",
-            "published (thm35)",
+            f"published ({PUBLISHED})",
         ],
         [
             [
@@ -114,9 +114,9 @@ def game(rows: Sequence[Result]) -> None:
                 row.status if row.successes is None else row.successes,
                 row.baseline_successes,
                 f"{row.baseline_expected:.1f}",
-                f"{most_on_average(row.ceilings):.1f}" if row.ceilings else "",
-                "/".join(f"{value:g}" for value in tightest(row.ceilings)),
-                "/".join(f"{value:g}" for value in row.ceilings.get("thm35", {}).values()),
+                f"{tightest_mean(row.ceilings):.1f}" if row.ceilings else "",
+                "/".join(f"{value:g}" for value in tightest(row.ceilings).values()),
+                "/".join(f"{value:g}" for value in row.ceilings.get(PUBLISHED, {}).values()),
             ]
             for row in rows
         ],
@@ -136,19 +136,21 @@ def game(rows: Sequence[Result]) -> None:
     for row in rows:
         if row.error:
             Console(stderr=True).print(Text(plain(f"{row.attack}: {row.error}")))
+    for text in bound_errors(rows):
+        Console(stderr=True).print(Text(plain(text)))
 
 
-def most_on_average(ceilings: Ceilings) -> float:
-    """The smallest ceiling on the expected success."""
-    return min(each["mean"] for each in ceilings.values() if "mean" in each)
-
-
-def tightest(ceilings: Ceilings) -> list[float]:
-    """The smallest proved ceiling of a single run, at each confidence in turn."""
-    from reconbench.benchmarks.game.result import PROVED_CEILINGS
-
-    proved = [each for name, each in ceilings.items() if name in PROVED_CEILINGS]
-    return [min(each[level] for each in proved) for level in (proved[0] if proved else ())]
+def bound_errors(rows: Sequence[Result]) -> list[str]:
+    """What went wrong with bounds of other packages, one line per bound."""
+    errors: dict[str, list[str]] = {}
+    for row in rows:
+        for name, declared in row.bounds.items():
+            if "error" in declared:
+                errors.setdefault(name, []).append(str(declared["error"]))
+    return [
+        f"bound {name} failed on {len(found)} of {len(rows)} rows; the first: {found[0]}"
+        for name, found in errors.items()
+    ]
 
 
 @dataclass(frozen=True)
@@ -182,26 +184,18 @@ def suite(summaries: Sequence[Summary]) -> list[Lines]:
 
 
 def _played(summaries: Sequence[Summary]) -> Lines:
-    """Shares of records, mean over a data set's games, attack by attack.
+    """Shares of records by game and attack, mean over games that differ in which columns alone."""
+    from reconbench.benchmarks.game.setting import axis_text, varying_axes
+    from reconbench.benchmarks.store.summary import TOP, tightest, tightest_mean
 
-    Games that differ in anything but the targets and the metric are kept apart.
-    """
-    axes: dict[str, list[str]] = {
-        "data set": [each.dataset for each in summaries],
-        "epsilon": [f"{each.epsilon:g}" for each in summaries],
-        "delta": [f"{each.delta:g}" for each in summaries],
-        "n": [str(each.n) for each in summaries],
-        "k": [str(each.k) for each in summaries],
-        "mechanism": [named(each.mechanism, each.mechanism_options) for each in summaries],
-        "adversary": [each.adversary for each in summaries],
-        "attacker's prior": [each.attacker_prior for each in summaries],
-        "attack": [named(each.attack, each.attack_options) for each in summaries],
-    }
-    always = ("data set", "epsilon", "attack")
-    axes = {name: found for name, found in axes.items() if name in always or len(set(found)) > 1}
+    varying = varying_axes(summaries, "dataset", "epsilon")
     groups: dict[tuple[str, ...], list[Summary]] = {}
-    for place, each in zip(zip(*axes.values(), strict=True), summaries, strict=True):
-        groups.setdefault(place, []).append(each)
+    for each in summaries:
+        line = (
+            *(axis_text(each, axis) for axis in varying),
+            named(each.attack, each.attack_options),
+        )
+        groups.setdefault(line, []).append(each)
     rows = []
     datasets = list(dict.fromkeys(each.dataset for each in summaries))
     for place, group in sorted(
@@ -212,12 +206,19 @@ def _played(summaries: Sequence[Summary]) -> Lines:
             [each.baseline for each in done],
             [each.success or 0.0 for each in done],
             [each.best_possible for each in done],
-            [most_on_average(each.ceilings) for each in done],
-            [tightest(each.ceilings)[-1] for each in done],
+            [tightest_mean(each.ceilings) for each in done],
+            [tightest(each.ceilings).get(TOP) for each in done],
         )
         shares = [_share(values, done) for values in columns]
         rows.append([*place, str(len(done)), *shares])
-    header = [*axes, "games", "prior %", "attack %", "best possible %"]
+    header = [
+        *(axis.title for axis in varying),
+        "attack",
+        "games",
+        "prior %",
+        "attack %",
+        "best possible %",
+    ]
     header += ["most on average %", "95 % ceiling %"]
     return Lines.of("Records reconstructed, mean over games", header, rows)
 

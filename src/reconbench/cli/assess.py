@@ -1,4 +1,4 @@
-"""`reconbench assess`: the question of whoever owns a table."""
+"""`reconbench assess`: what a release of your own table would reveal, and what safety costs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,26 +15,30 @@ from reconbench.cli import _show
 
 if TYPE_CHECKING:
     from reconbench.benchmarks.assess.assessment import Assessment, Question
+    from reconbench.benchmarks.assess.report import AssessmentReport
     from reconbench.datasets import Domain, Table
     from reconbench.mechanisms import MarginalsRelease
-    from reconbench.mechanisms.release_csv import PublishedMarginals, ReleaseFile
+    from reconbench.mechanisms.marginals import PublishedMarginals
+    from reconbench.mechanisms.marginals_csv import ReleaseFile
 
-HELP = """What would a release of your own table tell an attacker, and what would safety cost?
+HELP = """Assess what a release of your own table would reveal, and what safety would cost.
 
 Give a CSV file, the domain file that declares its columns (`reconbench data fit --suggest-domain`
-drafts one), the columns that an attacker wants and those that an attacker knows already. A prior is
-fitted to the table (or read with --prior), k-way marginals with Gaussian noise are released at a
-ladder of budgets around --epsilon, and the best possible attack plays against each: on your table,
-with fresh noise every time, and on tables drawn from the prior. The report says in plain words what
-is learned at each budget, beside what is guessed without any release and beside the ceiling that
-no attack passes; which kinds of record are most exposed (kinds of fewer than --threshold records
-are not shown); how accurate the marginals remain; and, with --max-risk, the largest epsilon that
-keeps the risk: proved by bounds, and measured.
+drafts one), the columns that an attacker wants, and the columns that an attacker already knows. A
+prior is fitted to the table (or read with --prior), k-way marginals with Gaussian noise are
+released at several budgets around --epsilon, and the best possible attack plays against each: on
+your table, with fresh noise every time, and on tables drawn from the prior.
 
-With --release, nothing is released: a file of marginals that were published already is attacked
-and the guesses are counted against --truth. Its lines are marginal,cell,value, with names and
-labels joined by |. Say what the noise was: --epsilon and --delta (Gaussian noise that uses this
-budget), or --noise-sd; from the latter no ceiling follows.
+The report says in plain words what an attacker learns at each budget, beside what can be guessed
+without any release and beside the ceiling that no attack exceeds; which kinds of record are most
+exposed (kinds of fewer than --threshold records are not shown); how accurate the marginals remain;
+and, with --max-risk, the largest epsilon that keeps the risk within it: proved by bounds, and
+measured.
+
+With --release, nothing is released. Instead, a file of marginals that were already published is
+attacked and the guesses are counted against --truth. Its lines are marginal,cell,value, with names
+and labels joined by |. State the noise with --epsilon and --delta (Gaussian noise that uses this
+budget), or with --noise-sd, from which no ceiling follows.
 
 The report is about your own records. It is confidential: do not publish it.
 
@@ -55,37 +59,37 @@ Examples:
 def assess(
     table: Annotated[Path | None, typer.Argument(help="Your table: CSV with a header.")] = None,
     targets: Annotated[
-        list[str] | None, typer.Option(help="Columns an attacker wants, separated by commas.")
+        list[str] | None, typer.Option(help="Columns an attacker wants, comma-separated.")
     ] = None,
     known: Annotated[
         list[str] | None,
         typer.Option(help="Columns an attacker knows of every record; default: all others."),
     ] = None,
-    domain: Annotated[Path | None, typer.Option(help="The domain file (JSON).")] = None,
+    domain: Annotated[Path | None, typer.Option(help="Domain file (JSON).")] = None,
     prior: Annotated[
-        Path | None, typer.Option(help="A .bif file to use instead of fitting a prior.")
+        Path | None, typer.Option(help="Prior to use instead of fitting one: a .bif file.")
     ] = None,
     epsilon: Annotated[float | None, typer.Option(help="The budget you have in mind.")] = None,
     epsilons: Annotated[
         list[str] | None,
-        typer.Option(help="All budgets to play, separated by commas; default: epsilon/10 to 10x."),
+        typer.Option(help="Budgets to play, comma-separated; default: epsilon/10 to 10x."),
     ] = None,
-    delta: Annotated[float, typer.Option(help="Privacy budget.")] = 1e-5,
+    delta: Annotated[float, typer.Option(help="Delta of the privacy budget.")] = 1e-5,
     k: Annotated[int, typer.Option(help="Columns in a marginal.")] = 3,
     metric: Annotated[str, typer.Option(help="`exact`, or `l1:E` on an ordinal column.")] = "exact",
     max_risk: Annotated[
-        float | None, typer.Option(help="The most risk to allow, between 0 and 1.")
+        float | None, typer.Option(help="Largest risk to allow, between 0 and 1.")
     ] = None,
     measure: Annotated[
         str,
-        typer.Option(help="What --max-risk limits: `advantage` over guessing, or `share` in all."),
+        typer.Option(help="What --max-risk limits: `advantage` over guessing, or total `share`."),
     ] = "advantage",
     attack: Annotated[
-        list[str] | None, typer.Option(help="One more attack by name, such as rap; repeatable.")
+        list[str] | None, typer.Option(help="A further attack by name, such as rap; repeatable.")
     ] = None,
     reps: Annotated[int, typer.Option(min=1, help="Repetitions of the noise.")] = 5,
     threshold: Annotated[
-        int, typer.Option(min=1, help="Kinds of fewer records than this are not shown.")
+        int, typer.Option(min=1, help="Kinds of fewer records are not shown.")
     ] = 10,
     release: Annotated[
         Path | None, typer.Option(help="Attack these published marginals instead (CSV).")
@@ -94,18 +98,19 @@ def assess(
         Path | None, typer.Option(help="The table that --release was made from.")
     ] = None,
     noise_sd: Annotated[
-        float | None, typer.Option(help="Noise on a published count; says nothing of a budget.")
+        float | None, typer.Option(help="Noise sd of a published count; states no budget.")
     ] = None,
     seed: Annotated[int, typer.Option(help="Same seed, same numbers.")] = 0,
     jobs: Annotated[
-        int, typer.Option(min=1, help="Worker processes; numbers do not depend on it.")
+        int, typer.Option(min=1, help="Worker processes; results do not depend on it.")
     ] = 1,
     out: Annotated[
         Path, typer.Option("--out", "-o", help="Folder for report.html, .md, .json and the prior.")
     ] = Path("assessment"),
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the JSON document, too.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Also print the JSON document.")] = False,
 ) -> None:
+    from reconbench.benchmarks.assess.assess import assess
     from reconbench.benchmarks.assess.assessment import (
         OPTIMAL,
         PRIOR,
@@ -113,20 +118,22 @@ def assess(
         check_question,
         check_table,
     )
-    from reconbench.benchmarks.assess.document import Provenance, document
     from reconbench.benchmarks.assess.max_epsilon import Measure
-    from reconbench.benchmarks.assess.measure import assess
+    from reconbench.benchmarks.assess.report import AssessmentReport, TableSource
+    from reconbench.mechanisms.marginals_csv import read_release
 
     if measure not in list(Measure):
         raise ValueError(f"--measure must be {' or '.join(Measure)}, got {measure!r}")
     if release is None:
-        source, budget = _planned(table, truth, epsilon, noise_sd)
+        source, budget = _check_planned(table, truth, epsilon, noise_sd)
     elif epsilons or max_risk is not None:
-        raise ValueError("--epsilons and --max-risk are about releases to come: not with --release")
+        raise ValueError(
+            "--epsilons and --max-risk are for future releases: do not combine them with --release"
+        )
     else:
-        source, budget = _published(table, truth, epsilon, noise_sd)
-    records = _read(source, domain, prior)
-    published = None if release is None else _open(release, records.domain)
+        source, budget = _check_published(table, truth, epsilon, noise_sd)
+    records = _read_table(source, domain, prior)
+    published = None if release is None else read_release(release, records.domain)
     path = prior or out / "prior.bif"
     question = Question(
         dataset=str(path.resolve()),
@@ -145,22 +152,24 @@ def assess(
         measure=Measure(measure),
     )
     check_table(question, records)
-    seen = None if published is None else _seen(question, published, records.domain, noise_sd)
+    seen = (
+        None if published is None else _view_release(question, published, records.domain, noise_sd)
+    )
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ValueError(f"cannot make the folder {out}: {error.strerror}") from None
     if prior is None:
-        _fit(records, path, source.name, quiet=quiet)
+        _fit_prior(records, path, source.name, quiet=quiet)
     check_question(question, records)
     if seen is not None:
-        found = seen.attacked(question, records)
+        found = seen.attack(question, records)
     else:
         games = 2 * reps * len(question.budgets)
         with _show.progress("assess", games, quiet=quiet) as advance:
             found = assess(question, records, jobs=jobs, advance=advance)
     played = (*found.known, *question.targets)
-    described = Provenance(
+    table_source = TableSource(
         table=source.name,
         records=len(records),
         prior=path.name,
@@ -168,23 +177,23 @@ def assess(
         left_out=tuple(name for name in records.domain.names if name not in played),
         release=None if release is None else release.name,
     )
-    _write(document(question, found, described), out, as_json=as_json)
+    _write_report(AssessmentReport(question, found, table_source), out, as_json=as_json)
 
 
-def _planned(
+def _check_planned(
     table: Path | None, truth: Path | None, epsilon: float | None, noise_sd: float | None
 ) -> tuple[Path, float]:
-    """The table and the budget of a release that is still to come."""
+    """The table and the budget of a release that is still planned."""
     if table is None:
         raise ValueError("assess needs a table: a CSV file (or --release with --truth)")
     if truth is not None or noise_sd is not None:
-        raise ValueError("--truth and --noise-sd go with --release, the file that was published")
+        raise ValueError("--truth and --noise-sd need --release, the file that was published")
     if epsilon is None:
         raise ValueError("assess needs --epsilon: the budget you have in mind")
     return table, epsilon
 
 
-def _published(
+def _check_published(
     table: Path | None, truth: Path | None, epsilon: float | None, noise_sd: float | None
 ) -> tuple[Path, float]:
     """The table and the budget of a release that exists; inf where no budget is stated."""
@@ -192,13 +201,13 @@ def _published(
         raise ValueError("--release needs --truth, the table it was made from, and no other table")
     if (epsilon is None) == (noise_sd is None):
         raise ValueError(
-            "--release needs --epsilon (Gaussian noise that uses this budget) or --noise-sd, one "
-            "of them"
+            "--release needs exactly one of --epsilon (Gaussian noise that uses this budget) and "
+            "--noise-sd"
         )
     return truth, inf if epsilon is None else epsilon
 
 
-def _read(source: Path, domain: Path | None, prior: Path | None) -> Table:
+def _read_table(source: Path, domain: Path | None, prior: Path | None) -> Table:
     from reconbench.benchmarks import plugins
     from reconbench.datasets import own_table
 
@@ -210,14 +219,8 @@ def _read(source: Path, domain: Path | None, prior: Path | None) -> Table:
     if prior is not None and prior.suffix != ".bif":
         raise ValueError(f"--prior must be a .bif file, got {str(prior)!r}")
     if domain is None:
-        return own_table.read_table(source, plugins.prior(str(prior)).domain)
+        return own_table.read_table(source, plugins.load_prior(str(prior)).domain)
     return own_table.read_table(source, own_table.read_domain(domain))
-
-
-def _open(release: Path, domain: Domain) -> ReleaseFile:
-    from reconbench.mechanisms.release_csv import read_release
-
-    return read_release(release, domain)
 
 
 @dataclass(frozen=True)
@@ -227,17 +230,17 @@ class _Seen:
     release: MarginalsRelease
     mechanism: PublishedMarginals
 
-    def attacked(self, question: Question, truth: Table) -> Assessment:
-        from reconbench.benchmarks.assess.measure import assess_release
+    def attack(self, question: Question, truth: Table) -> Assessment:
+        from reconbench.benchmarks.assess.assess import assess_release
 
         return assess_release(question, truth, self.release, self.mechanism)
 
 
-def _seen(
+def _view_release(
     question: Question, published: ReleaseFile, domain: Domain, noise_sd: float | None
 ) -> _Seen:
     from reconbench.bounds import ApproxDP
-    from reconbench.mechanisms.release_csv import PublishedMarginals
+    from reconbench.mechanisms.marginals import PublishedMarginals
 
     targets = question.targets
     known = question.known or tuple(name for name in domain.names if name not in targets)
@@ -252,7 +255,7 @@ def _seen(
     return _Seen(published.seen(known, targets, mechanism.noise_sd), mechanism)
 
 
-def _fit(records: Table, path: Path, title: str, *, quiet: bool) -> None:
+def _fit_prior(records: Table, path: Path, title: str, *, quiet: bool) -> None:
     from reconbench.datasets import save_prior
     from reconbench.datasets.network.fit import GreedyMutualInformation, fit
 
@@ -263,22 +266,23 @@ def _fit(records: Table, path: Path, title: str, *, quiet: bool) -> None:
     save_prior(fit(records, search), path, card)
 
 
-def _write(shown: dict[str, Any], out: Path, *, as_json: bool) -> None:
+def _write_report(report: AssessmentReport, out: Path, *, as_json: bool) -> None:
     from reconbench.datasets.atomic_files import write_atomic
-    from reconbench.reports.assess.page import assess_html, assess_markdown, headlines
+    from reconbench.reports.assess.report import assess_html, assess_markdown, summarise_assessment
 
-    text = json.dumps(shown, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
-    written = {"report.json": text, "report.md": assess_markdown(shown)}
-    written["report.html"] = assess_html(shown)
-    for name, content in written.items():
+    text = json.dumps(report.to_json(), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+    contents = {
+        "report.json": text,
+        "report.md": assess_markdown(report),
+        "report.html": assess_html(report),
+    }
+    for name, content in contents.items():
         write_atomic(out / name, content)
     if as_json:
         typer.echo(text, nl=False)
         return
-    for line in headlines(shown):
+    for line in (*summarise_assessment(report), *(str(out / name) for name in contents)):
         typer.echo(line)
-    for name in written:
-        typer.echo(str(out / name))
 
 
 def _names(texts: Sequence[str] | None) -> tuple[str, ...]:
@@ -289,4 +293,4 @@ def _numbers(texts: Sequence[str] | None) -> tuple[float, ...]:
     try:
         return tuple(float(text) for text in _names(texts))
     except ValueError:
-        raise ValueError(f"--epsilons takes numbers separated by commas, got {texts!r}") from None
+        raise ValueError(f"--epsilons takes comma-separated numbers, got {texts!r}") from None

@@ -1,4 +1,4 @@
-"""`reconbench audit`: from trials or counts to an interval for epsilon, and a verdict."""
+"""`reconbench audit`: estimate epsilon from trials or counts, with an interval and a verdict."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ if TYPE_CHECKING:
 
     Floats = npt.NDArray[np.float64]
 
-LDP_HELP = """Run a local randomiser many times, attack every report, read epsilon off the counts.
+LDP_HELP = """Run a local randomiser many times, attack every report, estimate epsilon.
 
-Three audits of the same run: RAD through the exact ceiling of the mechanism (an interval), RAD as a
-black box and LDP-Auditor (lower bounds). A verdict compares --epsilon, what the client claims, with
-the lower end. Each holds at --confidence; a correct client is flagged by each with probability at
-most 1 - confidence. The exact audit takes the name of the mechanism on trust: another client may be
-flagged by it and still be epsilon-DP. The other two take nothing on trust.
+Three audits use the same run: RAD through the exact ceiling of the mechanism (an interval), RAD as
+a black box, and LDP-Auditor (both lower bounds). A verdict compares --epsilon, the client's claim,
+with the lower end. Each holds at --confidence: it flags a correct client with probability at most
+1 - confidence. The exact audit trusts the name of the mechanism, so it may flag a different client
+that is still epsilon-DP. The other two trust nothing.
 
-The client is the shipped one, at --client-epsilon if that is given (to see a wrong one caught), or
-your own: --client my_client.py:report, a function report(values, rng) that gets an array of values
-from 0 to domain size - 1 and returns their reports: as many values for grr, one row of distinct
-values each for ss, one row of 0/1 for every value of the domain for oue.
+The client is the shipped one, at --client-epsilon if given (to see a wrong one caught), or your
+own: --client my_client.py:report, a function report(values, rng) that takes an array of values from
+0 to domain size - 1 and returns their reports. These are as many values for grr, one row of
+distinct values each for ss, and one row of 0/1 for every value of the domain for oue.
 
---prior is uniform, zipf:S (value i has a prior in proportion to i^-S), or a CSV file with a column
-`prior`, one row a value.
+--prior is uniform, zipf:S (the prior of value i is proportional to i^-S), or a CSV file with a
+column `prior` and one row per value.
 
 \b
 Examples:
@@ -44,11 +44,11 @@ Examples:
   reconbench audit ldp --mechanism ss --epsilon 3 --domain-size 200 --prior zipf:1.1
 """
 
-RAD_HELP = """Success of an attack when the target took part, and when another draw did.
+RAD_HELP = """Compare an attack's success when the target took part and when another draw did.
 
 Count --hits of --trials in the real world. For the world with a replaced target, count
---replaced-hits of --replaced-trials, or give --chance where its success is known: 1/m for m equally
-likely values. Without --mechanism the answer is a lower bound for any mechanism; with it, an
+--replaced-hits of --replaced-trials, or give --chance if its success is known: 1/m for m equally
+likely values. Without --mechanism the answer is a lower bound for any mechanism. With it, it is an
 interval that assumes the mechanism and the optimal attack.
 
 \b
@@ -58,7 +58,7 @@ Examples:
     --domain-size 10 --mechanism grr
 """
 
-POSITIVES_HELP = """True and false positives of a guess, as in LDP-Auditor or a membership test.
+POSITIVES_HELP = """Audit true and false positives, as in LDP-Auditor or a membership test.
 
 \b
 Examples:
@@ -66,10 +66,10 @@ Examples:
   reconbench audit counts positives --tp 90 --trials 100 --fp 2 --fp-trials 400 --delta 1e-5
 """
 
-ONE_RUN_HELP = """Right guesses on the canaries of a single run.
+ONE_RUN_HELP = """Audit right guesses on the canaries of a single run.
 
---canaries were drawn independently and uniformly from --values values each (2 for membership);
-the attack guessed --guesses of them and was right on --right.
+Each of --canaries was drawn independently and uniformly from --values values (2 for membership).
+The attack guessed --guesses of them and was right on --right.
 
 \b
 Examples:
@@ -78,41 +78,45 @@ Examples:
 """
 
 app = typer.Typer(help="Estimate epsilon from an attack's outcomes.", no_args_is_help=True)
-counts = typer.Typer(help="Audit an attack of your own, from its counts.", no_args_is_help=True)
+counts = typer.Typer(help="Audit your own attack from its counts.", no_args_is_help=True)
 app.add_typer(counts, name="counts")
 app.command("mcmc", help=audit_mcmc.HELP)(audit_mcmc.mcmc)
 app.command("train", help=audit_train.HELP)(audit_train.train)
 
-Claimed = Annotated[float | None, typer.Option("--epsilon", help="The claim; none, no verdict.")]
-Confidence = Annotated[float, typer.Option(help="Of each interval and verdict.")]
-Delta = Annotated[float, typer.Option(help="The claim is (epsilon, delta)-DP.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs; null is infinite.")]
+Claimed = Annotated[
+    float | None, typer.Option("--epsilon", help="The claim; without it, no verdict.")
+]
+Confidence = Annotated[float, typer.Option(help="Confidence of each interval and verdict.")]
+Delta = Annotated[float, typer.Option(help="Delta of the (epsilon, delta)-DP claim.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs; null means infinite.")]
 Prior = Annotated[str, typer.Option(help="uniform, zipf:S, or a CSV file with a column `prior`.")]
 Domain = Annotated[int | None, typer.Option("--domain-size", help="Number of values, m.")]
 
 
 @app.command("ldp", help=LDP_HELP)
 def ldp(
-    mechanism: Annotated[str, typer.Option(help="grr, ss or oue: what the client claims to be.")],
-    epsilon: Annotated[float, typer.Option(help="What the client claims.")],
+    mechanism: Annotated[str, typer.Option(help="What the client claims to be: grr, ss or oue.")],
+    epsilon: Annotated[float, typer.Option(help="Epsilon that the client claims.")],
     domain_size: Domain = None,
-    trials: Annotated[float, typer.Option(help="Reports; 1e6 is allowed.")] = 1e5,
+    trials: Annotated[float, typer.Option(help="Number of reports, such as 1e6.")] = 1e5,
     prior: Prior = "uniform",
-    client_epsilon: Annotated[float | None, typer.Option(help="What it really uses.")] = None,
-    client: Annotated[str | None, typer.Option(help="Your own: file.py:function.")] = None,
+    client_epsilon: Annotated[
+        float | None, typer.Option(help="Epsilon that it really uses.")
+    ] = None,
+    client: Annotated[str | None, typer.Option(help="Your own client: file.py:function.")] = None,
     delta: Delta = 0.0,
     confidence: Confidence = 0.99,
-    seed: Annotated[int, typer.Option(help="Of the targets, the reports and the guesses.")] = 0,
+    seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
     as_json: Json = False,
 ) -> None:
     from reconbench.benchmarks.audits import ldp
     from reconbench.benchmarks.game.random_streams import stream
 
-    count = _whole("--trials", trials)
-    _checked(epsilon, delta, confidence)
-    weights = _prior(prior, domain_size)
-    runner = _client(mechanism, epsilon, client_epsilon, client, weights.size)
+    count = _read_count("--trials", trials)
+    _check_claim(epsilon, delta, confidence)
+    weights = _resolve_prior(prior, domain_size)
+    runner = _resolve_client(mechanism, epsilon, client_epsilon, client, weights.size)
     rng = stream("audit ldp", {"seed": seed})
     total = len(ldp.batches(count, ldp.READERS[mechanism].cells(weights.size)))
     with _show.progress("audit", total, quiet=quiet or as_json) as advance:
@@ -126,9 +130,9 @@ def ldp(
         "prior": prior,
         "trials": count,
         "seed": seed,
-        **_advantage(outcome.measured(weights), confidence),
+        **_measure_advantage(outcome.measured(weights), confidence),
     }
-    _report(found, epsilon, delta, facts, as_json=as_json)
+    _print_report(found, epsilon, delta, facts, as_json=as_json)
 
 
 @counts.command("rad", help=RAD_HELP)
@@ -141,7 +145,7 @@ def rad(
     domain_size: Domain = None,
     prior: Prior = "uniform",
     mechanism: Annotated[str | None, typer.Option(help="grr, ss or oue, if it is one.")] = None,
-    subset: Annotated[int, typer.Option(help="Values in an ss report; 0: the usual.")] = 0,
+    subset: Annotated[int, typer.Option(help="Values in an ss report; 0: the default.")] = 0,
     epsilon: Claimed = None,
     delta: Delta = 0.0,
     confidence: Confidence = 0.99,
@@ -149,26 +153,28 @@ def rad(
 ) -> None:
     from reconbench.bounds.audit import Known, MeasuredRad, Proportion, audit_black_box
 
-    _checked(epsilon, delta, confidence)
-    real = _counted("--hits", hits, "--trials", trials)
+    _check_claim(epsilon, delta, confidence)
+    real = _make_counted("--hits", hits, "--trials", trials)
     counted = replaced_hits is not None and replaced_trials is not None
     if counted == (chance is not None) or (replaced_hits is None) != (replaced_trials is None):
-        raise ValueError("give --replaced-hits and --replaced-trials, or --chance, one of them")
+        raise ValueError("give either --replaced-hits and --replaced-trials, or --chance")
     replaced: Proportion
     if replaced_hits is not None and replaced_trials is not None:
-        replaced = _counted("--replaced-hits", replaced_hits, "--replaced-trials", replaced_trials)
+        replaced = _make_counted(
+            "--replaced-hits", replaced_hits, "--replaced-trials", replaced_trials
+        )
     else:
         replaced = Known(chance or 0.0)
-    weights = _prior(prior, domain_size)
+    weights = _resolve_prior(prior, domain_size)
     audits: list[RadAudit] = [audit_black_box(weights, delta)]
     if mechanism is not None:
-        audits.insert(0, _exact(mechanism, weights, subset))
+        audits.insert(0, _find_exact_audit(mechanism, weights, subset))
     elif subset:
         raise ValueError("--subset needs --mechanism ss, got none")
     measured = MeasuredRad(real, replaced)
-    facts = _advantage(measured, confidence)
+    facts = _measure_advantage(measured, confidence)
     found = [each.audit(measured, confidence) for each in audits]
-    _report(found, epsilon, delta, facts, as_json=as_json)
+    _print_report(found, epsilon, delta, facts, as_json=as_json)
 
 
 @counts.command("positives", help=POSITIVES_HELP)
@@ -184,13 +190,13 @@ def positives(
 ) -> None:
     from reconbench.bounds.audit import LdpAuditor
 
-    _checked(epsilon, delta, confidence)
-    true = _counted("--tp", tp, "--trials", trials)
+    _check_claim(epsilon, delta, confidence)
+    true = _make_counted("--tp", tp, "--trials", trials)
     name = "--trials" if fp_trials is None else "--fp-trials"
-    false = _counted("--fp", fp, name, trials if fp_trials is None else fp_trials)
+    false = _make_counted("--fp", fp, name, trials if fp_trials is None else fp_trials)
     found = LdpAuditor(delta).audit(true, false, confidence)
     facts = {"tpr": true.estimate, "fpr": false.estimate}
-    _report([found], epsilon, delta, facts, as_json=as_json)
+    _print_report([found], epsilon, delta, facts, as_json=as_json)
 
 
 @counts.command("one-run", help=ONE_RUN_HELP)
@@ -207,17 +213,17 @@ def one_run(
     from reconbench.bounds import Tally
     from reconbench.bounds.audit import audit_canaries, audit_membership
 
-    _checked(epsilon, delta, confidence)
-    _counted("--guesses", guesses, "--canaries", canaries)
-    _counted("--right", right, "--guesses", guesses)
+    _check_claim(epsilon, delta, confidence)
+    _make_counted("--guesses", guesses, "--canaries", canaries)
+    _make_counted("--right", right, "--guesses", guesses)
     tally = Tally(right, guesses, canaries, values)
     found = [audit_canaries(tally, delta, confidence)]
     if values == 2:
         found.insert(0, audit_membership(tally, delta, confidence))
-    _report(found, epsilon, delta, {"right_share": right / guesses}, as_json=as_json)
+    _print_report(found, epsilon, delta, {"right_share": right / guesses}, as_json=as_json)
 
 
-def _advantage(measured: MeasuredRad, confidence: float) -> dict[str, float]:
+def _measure_advantage(measured: MeasuredRad, confidence: float) -> dict[str, float]:
     """Both successes, and their difference with its interval."""
     low, high = measured.interval(confidence)
     return {
@@ -229,7 +235,7 @@ def _advantage(measured: MeasuredRad, confidence: float) -> dict[str, float]:
     }
 
 
-def _report(
+def _print_report(
     found: Sequence[EpsilonEstimate],
     claimed: float | None,
     delta: float,
@@ -256,8 +262,8 @@ def _report(
     shown = [
         [
             row["method"],
-            _shown(row["epsilon"]),
-            f"[{_shown(row['lower'])}, {_shown(row['upper'])}]",
+            _format_end(row["epsilon"]),
+            f"[{_format_end(row['lower'])}, {_format_end(row['upper'])}]",
             row["verdict"] or "",
             row["reference"],
         ]
@@ -274,11 +280,11 @@ def _report(
     )
 
 
-def _shown(value: Any) -> str:
+def _format_end(value: Any) -> str:
     return "inf" if value is None else f"{value:.4g}"
 
 
-def _checked(epsilon: float | None, delta: float, confidence: float) -> None:
+def _check_claim(epsilon: float | None, delta: float, confidence: float) -> None:
     if epsilon is not None and not 0 <= epsilon < float("inf"):
         raise ValueError(f"--epsilon must be a finite number >= 0, got {epsilon:g}")
     if not 0 <= delta < 1:
@@ -287,13 +293,13 @@ def _checked(epsilon: float | None, delta: float, confidence: float) -> None:
         raise ValueError(f"--confidence must be between 0 and 1, got {confidence:g}")
 
 
-def _whole(name: str, value: float) -> int:
+def _read_count(name: str, value: float) -> int:
     if not 1 <= value < 1e12 or value != int(value):
         raise ValueError(f"{name} must be a whole number of at least 1, got {value:g}")
     return int(value)
 
 
-def _counted(name: str, successes: int, of: str, trials: int) -> Counted:
+def _make_counted(name: str, successes: int, of: str, trials: int) -> Counted:
     from reconbench.bounds.audit import Counted
 
     if trials < 1:
@@ -303,10 +309,10 @@ def _counted(name: str, successes: int, of: str, trials: int) -> Counted:
     return Counted(successes, trials)
 
 
-def _prior(text: str, size: int | None) -> Floats:
+def _resolve_prior(text: str, size: int | None) -> Floats:
     import numpy as np
 
-    from reconbench.bounds.rad._inputs import as_prior
+    from reconbench.bounds.rad import as_prior
     from reconbench.cli.bounds import _read_priors
 
     kind, colon, rest = text.partition(":")
@@ -329,7 +335,7 @@ def _prior(text: str, size: int | None) -> Floats:
     return np.asarray(weights / weights.sum())
 
 
-def _exact(mechanism: str, weights: Floats, subset: int) -> RadAudit:
+def _find_exact_audit(mechanism: str, weights: Floats, subset: int) -> RadAudit:
     from reconbench.bounds.audit import AUDITS, audit_ss
 
     if mechanism not in AUDITS:
@@ -341,7 +347,7 @@ def _exact(mechanism: str, weights: Floats, subset: int) -> RadAudit:
     return audit_ss(weights, subset)
 
 
-def _client(
+def _resolve_client(
     mechanism: str, epsilon: float, other: float | None, spec: str | None, m: int
 ) -> Client:
     from reconbench.benchmarks.audits import ldp

@@ -14,19 +14,19 @@ from reconbench.cli import _show
 if TYPE_CHECKING:
     from reconbench.bounds.audit.mcmc import Likelihood, Prior
 
-HELP = """The posterior of epsilon and of the attacks' strength, from counts of membership attacks.
+HELP = """Estimate epsilon and the attacks' strength from counts of membership attacks.
 
-The file is CSV with one row an attack: X false positives in N0 challenges without the record, Y
-false negatives in N1 challenges with it. No attack is taken to be the strongest: the strength s of
-the attacks is estimated too (0: spread over all that the guarantee allows, 1: as strong as it
-allows), unless --strength fixes it. Delta is given. The prior of epsilon is half-normal of
---prior-variance, that of s Beta(a, b).
+The file is CSV with one row per attack: X false positives in N0 challenges without the record, Y
+false negatives in N1 challenges with it. No attack is assumed to be the strongest: the strength s
+of the attacks is estimated too (0: spread over everything the guarantee allows, 1: as strong as it
+allows), unless --strength fixes it. Delta is given. The prior of epsilon is half-normal with
+--prior-variance; the prior of s is Beta(a, b).
 
---likelihood correlated is for decisions that share shadow models: N-fold counts vary more then, by
-tau and rho, which are estimated along.
+Use --likelihood correlated for decisions that share shadow models. Their counts vary more, by tau
+and rho, which are estimated as well.
 
-The answer says when the chains have not converged. --out writes a page and Markdown with figures,
-other priors and --deltas.
+The output says when the chains have not converged. --out writes a page with figures and a Markdown
+report; both include other priors and --deltas.
 
 \b
 Examples:
@@ -49,24 +49,26 @@ class RelationName(StrEnum):
 
 
 def mcmc(
-    counts: Annotated[Path, typer.Argument(help="CSV with columns X, N0, Y, N1.")],
+    counts: Annotated[Path, typer.Argument(help="CSV file with columns X, N0, Y and N1.")],
     delta: Annotated[float, typer.Option(help="The delta of the guarantee, from 0 to below 1.")],
     deltas: Annotated[
-        str | None, typer.Option(help="Further deltas, separated by commas; an estimate each.")
+        str | None, typer.Option(help="Further deltas, comma-separated; one estimate each.")
     ] = None,
-    chains: Annotated[int, typer.Option(help="Chains.")] = 4,
-    iterations: Annotated[int, typer.Option(help="Draws kept of each chain.")] = 10_000,
-    warmup: Annotated[int, typer.Option(help="Draws dropped before these.")] = 3_000,
-    auxiliary: Annotated[int, typer.Option("--auxiliary", "-K", help="Pairs an iteration.")] = 250,
-    seed: Annotated[int, typer.Option(min=0, help="Of the random numbers.")] = 0,
-    prior_variance: Annotated[float, typer.Option(help="Variance, not sd, of epsilon.")] = 10.0,
+    chains: Annotated[int, typer.Option(help="Number of chains.")] = 4,
+    iterations: Annotated[int, typer.Option(help="Draws kept per chain.")] = 10_000,
+    warmup: Annotated[int, typer.Option(help="Draws discarded before these, per chain.")] = 3_000,
+    auxiliary: Annotated[int, typer.Option("--auxiliary", "-K", help="Pairs per iteration.")] = 250,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
+    prior_variance: Annotated[
+        float, typer.Option(help="Variance (not sd) of the prior of epsilon.")
+    ] = 10.0,
     strength: Annotated[float | None, typer.Option(help="Fix s, from 0 to below 1.")] = None,
-    strength_prior: Annotated[str, typer.Option(help="a,b of the Beta prior of s.")] = "1,1",
+    strength_prior: Annotated[str, typer.Option(help="The Beta prior of s, as a,b.")] = "1,1",
     relation: Annotated[
-        RelationName, typer.Option(help="Which tables the attacks told apart.")
+        RelationName, typer.Option(help="Neighbouring relation of the attacked tables.")
     ] = RelationName.ADD_REMOVE,
     likelihood: Annotated[
-        LikelihoodName, typer.Option(help="How counts vary.")
+        LikelihoodName, typer.Option(help="Distribution of the counts.")
     ] = LikelihoodName.BINOMIAL,
     out: Annotated[Path | None, typer.Option(help="Folder for the report.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
@@ -91,7 +93,7 @@ def mcmc(
     rng = np.random.default_rng(seed)
     read = read_counts(counts)
     if out is not None:
-        prepare(out)
+        make_folder(out)
     found = estimate(
         read,
         delta,
@@ -103,13 +105,10 @@ def mcmc(
     )
     others = estimate_at(found.run, further, settings, rng)
     priors = prior_sensitivity(found.run, settings, rng) if out is not None else []
-    told = document(found, other_priors=priors, other_deltas=others)
+    report = document(found, other_priors=priors, other_deltas=others)
     if out is not None:
-        write_report(out, told, figures(found))
-    if as_json:
-        typer.echo(json.dumps(told))
-    else:
-        show(told)
+        write_report(out, report, figures(found))
+    print_report(report, as_json=as_json)
 
 
 def _prior(variance: float, strength: float | None, beta: str) -> Prior:
@@ -136,47 +135,51 @@ def _numbers(option: str, text: str) -> list[float]:
         raise ValueError(f"{option} must be numbers separated by commas, got {text!r}") from None
 
 
-def prepare(out: Path) -> None:
-    """What would keep the report from being written is said before the chains run."""
-    from reconbench.reports.audit.mcmc import converter
-
-    converter()
+def make_folder(out: Path) -> None:
+    """Make the report's folder; called before the chains run, so that an error comes early."""
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ValueError(f"cannot make the folder {out}: {error.strerror}") from None
 
 
-def write_report(out: Path, told: dict[str, Any], drawn: dict[str, Any]) -> None:
+def write_report(out: Path, document: dict[str, Any], figures: dict[str, Any]) -> None:
     from reconbench.datasets.atomic_files import write_atomic
     from reconbench.reports.audit.mcmc import audit_mcmc_html, audit_mcmc_markdown
 
-    write_atomic(out / HTML, audit_mcmc_html(told, drawn))
-    write_atomic(out / MARKDOWN, audit_mcmc_markdown(told))
-    write_atomic(out / JSON, json.dumps(told, indent=1) + "\n")
+    write_atomic(out / HTML, audit_mcmc_html(document, figures))
+    write_atomic(out / MARKDOWN, audit_mcmc_markdown(document))
+    write_atomic(out / JSON, json.dumps(document, indent=1) + "\n")
 
 
-def show(told: dict[str, Any]) -> None:
-    from reconbench.reports.audit.mcmc import sentences
+def print_report(document: dict[str, Any], *, as_json: bool) -> None:
+    from reconbench.reports.audit.mcmc import summarise_audit
 
-    names = [name for name in ("epsilon", "strength", "tau", "rho") if name in told]
-    shown = {"median": ".3f", "lower": ".3f", "upper": ".3f", "r_hat": ".3f", "ess_bulk": ".0f"}
+    if as_json:
+        typer.echo(json.dumps(document))
+        return
+    names = [name for name in ("epsilon", "strength", "tau", "rho") if name in document]
+    formats = {"median": ".3f", "lower": ".3f", "upper": ".3f", "r_hat": ".3f", "ess_bulk": ".0f"}
     rows = [
         [
             name,
-            *("" if (v := told[name][each]) is None else f"{v:{f}}" for each, f in shown.items()),
+            *(
+                "" if (value := document[name][key]) is None else f"{value:{digits}}"
+                for key, digits in formats.items()
+            ),
         ]
         for name in names
     ]
-    attacks = f"{told['attacks']} attack{'s' if told['attacks'] > 1 else ''}"
-    title = f"{attacks}, delta {told['delta']:g}, {told['relation']}"
+    attacks = f"{document['attacks']} attack{'s' if document['attacks'] > 1 else ''}"
+    title = f"{attacks}, delta {document['delta']:g}, {document['relation']}"
     _show.table(title, ["parameter", "median", "5 %", "95 %", "R-hat", "ESS"], rows)
-    for each in told["other_deltas"]:
-        e = each["epsilon"]
+    for other in document["other_deltas"]:
+        found = other["epsilon"]
         typer.echo(
-            f"delta {each['delta']:g}: {e['median']:.3f} [{e['lower']:.3f}, {e['upper']:.3f}]"
+            f"delta {other['delta']:g}: {found['median']:.3f} "
+            f"[{found['lower']:.3f}, {found['upper']:.3f}]"
         )
-    for sentence in sentences(told):
+    for sentence in summarise_audit(document):
         typer.echo(sentence)
-    for warning in told["warnings"]:
+    for warning in document["warnings"]:
         typer.echo(f"warning: {warning}", err=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import math
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,26 +17,26 @@ if TYPE_CHECKING:
     from reconbench.attacks.membership import Counts
     from reconbench.benchmarks.audits.train import Population
     from reconbench.bounds import Guarantee, Relation
-    from reconbench.mechanisms.training.training import Training
+    from reconbench.mechanisms.training.algorithms import Training
 
-HELP = """How private are models that a training algorithm publishes? Train, attack, estimate.
+HELP = """Train models, attack them, and estimate how private the training algorithm is.
 
-For each of --bases challenge bases a fresh table and a fresh record are drawn, --challenges models
-are trained without the record and as many with it, and a membership attack (LiRA on the record's
-loss, at false-positive rate --level, learnt from --shadows further models of each kind) tells them
-apart. From its errors follows the posterior of epsilon, as in `reconbench audit mcmc`; neighbours
-are tables with and without one record, or, with --relation replace-one, with it and with another
-in its place. --shadows 0 lets challenges be each other's shadow models, as the paper does: half
-the work, but correlated decisions, whose chains mix badly.
+For each of --bases challenge bases, a fresh table and a fresh record are drawn, --challenges models
+are trained without the record and as many with it, and a membership attack tells them apart (LiRA
+on the record's loss at false-positive rate --level, fitted on --shadows further models of each
+kind). The posterior of epsilon follows from the attack's errors, as in `reconbench audit mcmc`.
+Neighbours are tables with and without one record or, with --relation replace-one, tables with the
+record and with another in its place. With --shadows 0, challenges serve as each other's shadow
+models, as in the paper: half the work, but correlated decisions, whose chains mix badly.
 
 \b
 A1  fixed initial weights               A3  fixed, noise of sd --sigma on the trained weights
 A2  random initial weights              A4  random, with that noise
-dp-sgd  clipped gradients with noise (multiplier --sigma), whose guarantee is known: it is shown
+dp-sgd  clipped gradients with noise (multiplier --sigma); its known guarantee is shown
 
 The network has one hidden layer (--hidden 0: none) and predicts the column --label of --dataset
-from the others. Images in IDX files, the format of MNIST, take --images and --classes instead.
---out writes the report, the counts, and the errors of the attacks at all levels.
+from the others. For images in IDX files, the format of MNIST, give --images and --classes instead.
+--out writes the report, the counts, and the errors of the attacks at every level.
 
 \b
 Examples:
@@ -55,26 +54,28 @@ DP_SGD = "dp-sgd"
 
 def train(
     algorithm: Annotated[str, typer.Option(help="A1, A2, A3, A4 or dp-sgd.")],
-    sigma: Annotated[float, typer.Option(help="Noise, for A3, A4 and dp-sgd.")] = 0.1,
-    dataset: Annotated[str, typer.Option(help="A prior to draw tables from.")] = "acs",
+    sigma: Annotated[float, typer.Option(help="Noise for A3, A4 and dp-sgd.")] = 0.1,
+    dataset: Annotated[str, typer.Option(help="Prior from which tables are drawn.")] = "acs",
     label: Annotated[str, typer.Option(help="The column to predict.")] = "MAR",
-    images: Annotated[Path | None, typer.Option(help="IDX file of images.")] = None,
-    classes: Annotated[Path | None, typer.Option(help="IDX file of their classes.")] = None,
-    bases: Annotated[int, typer.Option(help="Challenge bases.")] = 20,
-    challenges: Annotated[int, typer.Option(help="Models a base, without and with each.")] = 100,
-    shadows: Annotated[int, typer.Option(help="Shadow models, as many; 0: the challenges.")] = 100,
-    size: Annotated[int, typer.Option(help="Records of a table without the record.")] = 999,
+    images: Annotated[Path | None, typer.Option(help="IDX file with images.")] = None,
+    classes: Annotated[Path | None, typer.Option(help="IDX file with their classes.")] = None,
+    bases: Annotated[int, typer.Option(help="Number of challenge bases.")] = 20,
+    challenges: Annotated[int, typer.Option(help="Models per base, each without and with.")] = 100,
+    shadows: Annotated[int, typer.Option(help="Shadow models per base; 0: the challenges.")] = 100,
+    size: Annotated[int, typer.Option(help="Records in a table without the record.")] = 999,
     epochs: Annotated[int, typer.Option(help="Passes over the table.")] = 200,
     hidden: Annotated[int, typer.Option(help="Hidden units; 0 is logistic regression.")] = 128,
-    level: Annotated[float, typer.Option(help="The attack's aim: 0.01, 0.02, … 0.99.")] = 0.1,
+    level: Annotated[
+        float, typer.Option(help="Target false-positive rate: 0.01, 0.02, … 0.99.")
+    ] = 0.1,
     relation: Annotated[
-        audit_mcmc.RelationName, typer.Option(help="Which tables the attacks tell apart.")
+        audit_mcmc.RelationName, typer.Option(help="Neighbouring relation of the attacked tables.")
     ] = audit_mcmc.RelationName.ADD_REMOVE,
     delta: Annotated[float, typer.Option(help="The delta of the guarantee.")] = 1e-2,
-    iterations: Annotated[int, typer.Option(help="Draws kept of each chain.")] = 10_000,
-    seed: Annotated[int, typer.Option(min=0, help="Of the random numbers.")] = 0,
+    iterations: Annotated[int, typer.Option(help="Draws kept per chain.")] = 10_000,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
     jobs: Annotated[int | None, typer.Option(min=1, help="Threads; default: all cores.")] = None,
-    out: Annotated[Path | None, typer.Option(help="Folder for counts and report.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder for the counts and the report.")] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
 ) -> None:
@@ -86,7 +87,7 @@ def train(
     from reconbench.bounds.audit.mcmc import Settings, estimate, known_delta, prior_sensitivity
     from reconbench.bounds.audit.mcmc.document import document, figures
 
-    # What could be wrong is said before hours of training.
+    # Check everything before hours of training.
     audit = TrainingAudit(
         _population(dataset, label, images, classes),
         _training(algorithm, sigma, size, epochs, hidden),
@@ -101,7 +102,7 @@ def train(
     check_level(level)
     promised = _promised(audit.training, audit.relation, known_delta(delta))
     if out is not None:
-        audit_mcmc.prepare(out)
+        audit_mcmc.make_folder(out)
 
     def progress(done: int) -> None:
         if not quiet:
@@ -119,7 +120,7 @@ def train(
         settings=settings,
     )
     priors = [] if out is None else prior_sensitivity(found.run, settings, rng)
-    told = {
+    report = {
         "algorithm": algorithm,
         "training": repr(audit.training),
         "promised": promised,
@@ -128,19 +129,16 @@ def train(
     if out is not None:
         _write(out / COUNTS, HEADER, counts.columns.tolist())
         _write(out / ERRORS, ("base", "level", *HEADER), _levels(errors))
-        drawn = figures(found)
-        drawn["region"]["curves"] = _curves(errors)
-        audit_mcmc.write_report(out, told, drawn)
-    if as_json:
-        typer.echo(json.dumps(told))
-    else:
-        audit_mcmc.show(told)
+        data = figures(found)
+        data["region"]["curves"] = _curves(errors)
+        audit_mcmc.write_report(out, report, data)
+    audit_mcmc.print_report(report, as_json=as_json)
 
 
 def _population(dataset: str, label: str, images: Path | None, classes: Path | None) -> Population:
     from reconbench.benchmarks.audits.train import FromPrior, FromRecords
     from reconbench.datasets.sources.idx import read_images
-    from reconbench.mechanisms.training.training import Records
+    from reconbench.mechanisms.training.algorithms import Records
 
     if (images is None) != (classes is None):
         raise ValueError("--images and --classes go together; give both or neither")
@@ -152,7 +150,7 @@ def _population(dataset: str, label: str, images: Path | None, classes: Path | N
 
 def _training(algorithm: str, sigma: float, size: int, epochs: int, hidden: int) -> Training:
     from reconbench.benchmarks.audits import train
-    from reconbench.mechanisms.training.training import DpSgd, Network
+    from reconbench.mechanisms.training.algorithms import DpSgd, Network
 
     if algorithm != DP_SGD:
         return train.algorithm(algorithm, sigma, epochs=epochs, hidden=hidden)
@@ -175,7 +173,7 @@ def _promised(training: Training, relation: Relation, delta: float) -> float | N
 
 
 def _levels(errors: Sequence[Counts]) -> list[list[float]]:
-    """A line a base and level: the base, the level, X, N0, Y and N1."""
+    """One line per base and level: the base, the level, X, N0, Y and N1."""
     return [
         [base, level, x, each.out, y, each.in_]
         for base, each in enumerate(errors, start=1)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import json
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from reconbench.bounds import ApproxDP, Guarantee, HighProbabilityBound, MeanBound, PureDP
+    from reconbench.bounds import ApproxDP, Bound, Guarantee, PureDP, Targets
 
     Floats = npt.NDArray[np.float64]
 
@@ -32,6 +34,7 @@ Examples:
   reconbench ceiling --prior 0.56 --n 100 --epsilon 1 --delta 1e-5
   reconbench ceiling --prior 0.56 --n 100 --mu 0.268 --json
   reconbench ceiling --prior-file priors.csv --epsilon 3 --gaussian --confidence 0.99
+  reconbench ceiling --prior 0.56 --epsilon 1 --bound my_bound.py:MyBound --bound thm35
 """
 
 RISK_HELP = """Success and advantage that every applicable bound allows on one target.
@@ -86,7 +89,10 @@ def ceiling(
     delta: Delta = 1e-5,
     mu: Mu = None,
     gaussian: Gaussian = False,
-    bound: Annotated[list[str] | None, typer.Option(help="Only this bound; repeatable.")] = None,
+    bound: Annotated[
+        list[str] | None,
+        typer.Option(help="Only this bound: a name or file.py:Class; repeatable."),
+    ] = None,
     confidence: Annotated[
         list[float] | None, typer.Option(help="Default 0.05, 0.5 and 0.95; repeatable.")
     ] = None,
@@ -105,30 +111,14 @@ def ceiling(
         best, whole = _read_priors(prior_file)
     else:
         best, whole = np.full(n, prior), None
-    tails, means = _ceiling_bounds(best, whole, tight, _budget(tight, delta))
-    known = [each.name for each in tails] + [each.name for each in means]
-    for name in bound or []:
-        if name not in known:
-            raise ValueError(f"unknown bound {name!r} here; applicable: {', '.join(known)}")
     levels = confidence or list(CONFIDENCES)
+    targets = _targets(best, whole, _budget(tight, delta))
     report: dict[str, Any] = {
         "n": len(best),
         "guarantee": tight.describe(),
         "relation": tight.relation.value,
         "prior_mean": float(best.mean()),
-        "bounds": {
-            each.name: {
-                "reference": each.reference,
-                "ceilings": {f"{level:g}": each.ceiling(level) for level in levels},
-            }
-            for each in tails
-            if not bound or each.name in bound
-        }
-        | {
-            each.name: {"reference": each.reference, "ceilings": {"mean": each.mean}}
-            for each in means
-            if not bound or each.name in bound
-        },
+        "bounds": _bound_ceilings(bound or [], targets, tight, levels),
     }
     if as_json:
         typer.echo(json.dumps(report, ensure_ascii=False))
@@ -248,31 +238,52 @@ def _budget(guarantee: Guarantee, delta: float) -> ApproxDP | PureDP:
     return ApproxDP(max(epsilon, math.ulp(1.0)), delta)
 
 
-def _ceiling_bounds(
-    best: Floats, whole: Floats | None, guarantee: Guarantee, budget: ApproxDP | PureDP
-) -> tuple[list[HighProbabilityBound], list[MeanBound]]:
-    from reconbench.bounds import (
-        FdpRecursion,
-        MeanFromGuess,
-        PriorExact,
-        Profile,
-        ProfileRecursion,
-        PureDP,
-        Theorem32,
-        Theorem35,
-    )
+def _targets(best: Floats, whole: Floats | None, budget: ApproxDP | PureDP) -> Targets:
+    from reconbench.bounds import Targets, WholePriors
 
-    tails: list[HighProbabilityBound] = [
-        Theorem35(best, budget),
-        Profile(best, guarantee),
-        ProfileRecursion(best, guarantee),
-    ]
-    if isinstance(budget, PureDP):
-        tails.insert(0, Theorem32(best, budget))
     # A prior of which only the best guess is known: the rest in values no likelier than that.
-    listed, rest = (best[:, None], 1 - best) if whole is None else (whole, 0.0)
-    tails.append(FdpRecursion(listed, guarantee, rest))
-    return tails, [MeanFromGuess(best, guarantee), PriorExact(listed, guarantee, rest)]
+    priors = WholePriors(best[:, None], 1 - best) if whole is None else WholePriors(whole)
+    return Targets(best, budget, guess_success=best, read_whole_priors=lambda: priors)
+
+
+@dataclass(frozen=True)
+class _Setting:
+    """The axes of a game that `ceiling` stands for: exact match, by somebody with the prior."""
+
+    n: int
+    epsilon: float
+    delta: float
+    adversary: str = "realistic"
+    attacker_prior: str = "same"
+    name: str = "exact"
+
+
+def _bound_ceilings(
+    specs: Sequence[str], targets: Targets, guarantee: Guarantee, levels: Sequence[float]
+) -> dict[str, Any]:
+    """The ceilings of the named bounds, or of all that hold for these targets."""
+    from reconbench.benchmarks.plugins.bounds import bound, find_bounds
+    from reconbench.bounds import NotApplicable, Scope
+
+    budget = targets.budget
+    setting = _Setting(targets.n, budget.epsilon, getattr(budget, "delta", 0.0))
+    chosen: dict[str, type[Bound]] = {each.name: each for each in map(bound, specs)}
+    if not specs:
+        chosen = {each.name: each.bound for each in find_bounds() if each.bound is not None}
+    found: dict[str, Any] = {}
+    for name, each in chosen.items():
+        reason = each.holds_for(setting, setting)
+        if each.scope is Scope.REPETITIONS:
+            reason = "it is computed from the repetitions of an attack"
+        try:
+            if reason is None:
+                ceilings = dict(each.ceilings(targets, guarantee, levels))
+                found[name] = {"reference": each.reference, "ceilings": ceilings}
+        except NotApplicable as error:
+            reason = str(error)
+        if reason is not None and specs:
+            raise ValueError(f"bound {name!r} does not hold here: {reason}")
+    return found
 
 
 def _read_priors(path: Path) -> tuple[Floats, Floats | None]:

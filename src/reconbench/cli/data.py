@@ -38,7 +38,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 
 @app.command()
 def describe(
-    prior: Annotated[str, typer.Argument(help="A data set (see `list datasets`) or a .bif file.")],
+    prior: Annotated[str, typer.Argument(help="A data set (see `list dataset`) or a .bif file.")],
     column: Annotated[str | None, typer.Option(help="Show the labels of one column.")] = None,
     as_json: Json = False,
 ) -> None:
@@ -53,7 +53,7 @@ def describe(
     from reconbench.benchmarks import plugins
     from reconbench.datasets import BayNet
 
-    found = plugins.prior(prior)
+    found = plugins.load_prior(prior)
     card = _card(prior)
     columns = found.domain.attributes if column is None else (found.domain[column],)
     if as_json:
@@ -170,7 +170,7 @@ def fit(
 
 @app.command()
 def sample(
-    prior: Annotated[str, typer.Argument(help="A data set (see `list datasets`) or a .bif file.")],
+    prior: Annotated[str, typer.Argument(help="A data set (see `list dataset`) or a .bif file.")],
     n: Annotated[int, typer.Option("-n", help="Records.")] = 100,
     seed: Annotated[int, typer.Option(help="Same seed, same table.")] = 0,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Default: print.")] = None,
@@ -185,7 +185,7 @@ def sample(
 
     from reconbench.benchmarks import plugins
 
-    found = plugins.prior(prior).sample(n, np.random.default_rng(seed))
+    found = plugins.load_prior(prior).sample(n, np.random.default_rng(seed))
     _write_csv(found.to_pandas().to_csv(index=False), out)
 
 

@@ -1,11 +1,10 @@
-"""`reconbench list`, `game` and `run`."""
+"""`reconbench game` and `run`."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
 from contextlib import ExitStack
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,14 +16,6 @@ if TYPE_CHECKING:
     from reconbench.benchmarks.game.result import Result
     from reconbench.benchmarks.run.pool import Players
     from reconbench.benchmarks.run.worker_process import Limits
-
-LIST_HELP = """List what is available: attacks, mechanisms, datasets, bounds or suites.
-
-\b
-Example:
-  reconbench list attacks
-  reconbench list bounds --json
-"""
 
 GAME_HELP = """Play one game and print prior, attack and ceiling side by side.
 
@@ -60,6 +51,7 @@ Examples:
   reconbench run quick
   reconbench run quick --reps 20 --jobs 2 --out results/more
   reconbench run quick --attack my_attack.py:MyAttack
+  reconbench run quick --bound my_bound.py:MyBound
   reconbench run quick --attack my_attack.py:MyAttack --timeout 30 --memory-limit 4
   reconbench run quick --retry-failed --timeout 3600
   reconbench run quick --force
@@ -69,17 +61,13 @@ Examples:
 """
 
 
-class Listing(StrEnum):
-    ATTACKS = "attacks"
-    MECHANISMS = "mechanisms"
-    DATASETS = "datasets"
-    BOUNDS = "bounds"
-    SUITES = "suites"
-
-
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 Seed = Annotated[int, typer.Option(help="Same seed, same numbers.")]
 Jobs = Annotated[int, typer.Option(min=1, help="Worker processes; results do not depend on it.")]
+BoundFiles = Annotated[
+    list[str] | None,
+    typer.Option("--bound", help="One more bound, as file.py:Class; installed ones are always on."),
+]
 Timeout = Annotated[
     float,
     typer.Option(
@@ -92,36 +80,19 @@ MemoryLimit = Annotated[
 ]
 
 
-def list_(what: Listing, as_json: Json = False) -> None:
-    found = _listing(what)
-    if as_json:
-        typer.echo(json.dumps(found, ensure_ascii=False, indent=1))
-    else:
-        _show.pairs(found)
-
-
-def _listing(what: Listing) -> dict[str, str]:
-    if what is Listing.BOUNDS:
-        from reconbench.bounds import BOUNDS
-
-        return {name: f"{info.reference}: {info.summary}" for name, info in BOUNDS.items()}
-    if what is Listing.SUITES:
-        from reconbench.benchmarks.suites.suite import shipped
-
-        return {name: suite.description for name, suite in shipped().items()}
-    from reconbench.benchmarks import plugins
-
-    return {name: plugins.summary(point) for name, point in plugins.registered(what).items()}
-
-
 def game(
-    dataset: Annotated[str, typer.Option(help="A data set (see `list datasets`) or a .bif file.")],
+    dataset: Annotated[
+        str, typer.Option(help="A data set (see `list dataset`), a .bif file or file.py:function.")
+    ],
     targets: Annotated[
         list[str], typer.Option(help="Columns to reconstruct, separated by commas.")
     ],
     epsilon: Annotated[float, typer.Option(help="Privacy budget; `inf` for none.")],
     delta: Annotated[float, typer.Option(help="Privacy budget.")] = 1e-5,
-    k: Annotated[int, typer.Option(help="Columns in a marginal.")] = 3,
+    k: Annotated[
+        int | None,
+        typer.Option(help="Columns in a marginal; short for `--mechanism-option k=K`. Default 3."),
+    ] = None,
     n: Annotated[int, typer.Option(help="Records in the table.")] = 100,
     known: Annotated[
         list[str] | None, typer.Option(help="Known columns; default: all but the targets.")
@@ -133,12 +104,14 @@ def game(
         list[str] | None, typer.Option(help="An option of the attacks, as key=value.")
     ] = None,
     mechanism: Annotated[
-        str, typer.Option(help="A name (see `list mechanisms`) or file.py:Class.")
+        str, typer.Option(help="A name (see `list mechanism`) or file.py:Class.")
     ] = "gaussian-marginals",
     mechanism_option: Annotated[
         list[str] | None, typer.Option(help="An option of the mechanism, as key=value.")
     ] = None,
-    metric: Annotated[str, typer.Option(help="`exact`, or `l1:E` on an ordinal column.")] = "exact",
+    metric: Annotated[
+        str, typer.Option(help="`exact`, `l1:E` on an ordinal column, or file.py:Class.")
+    ] = "exact",
     adversary: Annotated[
         str, typer.Option(help="`realistic`, or `informed`: knows all other records in full.")
     ] = "realistic",
@@ -150,6 +123,7 @@ def game(
             "the reconstruction advantage.",
         ),
     ] = 0,
+    bound: BoundFiles = None,
     reps: Annotated[int, typer.Option(min=1, help="Repetitions.")] = 5,
     seed: Seed = 0,
     jobs: Jobs = 1,
@@ -160,36 +134,42 @@ def game(
     ] = False,
 ) -> None:
     from reconbench.benchmarks import plugins
-    from reconbench.benchmarks.game.play import Adversary, AttackSpec, Game, check
+    from reconbench.benchmarks.game.options import Options
+    from reconbench.benchmarks.game.play import AttackSpec, Game, check
     from reconbench.benchmarks.game.result import Status
-    from reconbench.benchmarks.game.row_ceilings import with_corollary
-    from reconbench.benchmarks.plugins.options import written
+    from reconbench.benchmarks.game.row_ceilings import with_repetition_ceilings
+    from reconbench.benchmarks.plugins.bounds import check_bound_files
     from reconbench.benchmarks.run.pool import Pool
     from reconbench.benchmarks.run.runner import Unit, play_units
     from reconbench.benchmarks.run.worker_process import Limits
 
     limits = Limits.of(timeout, memory_limit)
-    options = _options(option or [], "--option")
-    attacks = tuple(AttackSpec(plugins.absolute(spec), options) for spec in attack or ["rap"])
+    options = parse_options(option or [], "--option")
+    asked = parse_options(mechanism_option or [], "--mechanism-option")
+    released = Options(asked if k is None else {**asked, "k": k})
+    plugins.check_options(mechanism, released)
+    released = plugins.drop_default_options(mechanism, released)
+    attacks = tuple(AttackSpec(plugins.make_absolute(spec), options) for spec in attack or ["rap"])
+    bounds = check_bound_files(bound or [])
     units = [
         Unit(
             Game(
-                dataset=plugins.absolute(dataset),
+                dataset=plugins.make_absolute(dataset),
                 targets=_columns(targets),
                 known=_columns(known or []),
                 epsilon=epsilon,
                 delta=delta,
                 n=n,
-                k=k,
-                mechanism=plugins.absolute(mechanism),
-                mechanism_options=written(_options(mechanism_option or [], "--mechanism-option")),
-                metric=metric,
-                adversary=Adversary.parse(adversary),
+                mechanism=plugins.make_absolute(mechanism),
+                mechanism_options=released,
+                metric=plugins.make_absolute(metric),
+                adversary=adversary,
                 advantage=advantage,
                 seed=seed,
                 rep=rep,
             ),
             attacks,
+            bounds,
         )
         for rep in range(reps)
     ]
@@ -207,7 +187,7 @@ def game(
                 raise ValueError(row.error)
             found[place, which] = row
             advance()
-    rows = with_corollary([found[key] for key in sorted(found)])
+    rows = with_repetition_ceilings([found[key] for key in sorted(found)])
     if as_json:
         for row in rows:
             typer.echo(json.dumps(_printed(row), ensure_ascii=False, allow_nan=False))
@@ -216,11 +196,12 @@ def game(
 
 
 def run(
-    suite: Annotated[str, typer.Argument(help="A suite (see `list suites`) or a .toml file.")],
+    suite: Annotated[str, typer.Argument(help="A suite (see `suite list`) or a .toml file.")],
     out: Annotated[Path | None, typer.Option(help="Output folder; default results/SUITE.")] = None,
     attack: Annotated[
         list[str] | None, typer.Option(help="One more attack: a name or file.py:Class.")
     ] = None,
+    bound: BoundFiles = None,
     reps: Annotated[
         int | None, typer.Option(min=1, help="Repetitions, instead of the suite's.")
     ] = None,
@@ -263,7 +244,9 @@ def run(
     replay = Replay.ALL if force else Replay.FAILED if retry_failed else Replay.MISSING
     limits = Limits.of(timeout, memory_limit)
     chosen = find_suite(suite)
-    units = chosen.units(seed=seed, repetitions=reps, more_attacks=attack or [])
+    units = chosen.units(
+        seed=seed, repetitions=reps, more_attacks=attack or [], more_bounds=bound or []
+    )
     folder = out or Path("results") / chosen.name
     many = jobs or available_cores()
     facts = {"suite": f"{chosen.name}: {chosen.description}"}
@@ -342,7 +325,7 @@ def _columns(texts: Sequence[str]) -> tuple[str, ...]:
     return tuple(name.strip() for text in texts for name in text.split(",") if name.strip())
 
 
-def _options(texts: Sequence[str], flag: str) -> dict[str, Any]:
+def parse_options(texts: Sequence[str], flag: str) -> dict[str, Any]:
     """key=value pairs; a value that reads as JSON is that, anything else is text."""
     found: dict[str, Any] = {}
     for text in texts:

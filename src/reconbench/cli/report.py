@@ -1,4 +1,4 @@
-"""`reconbench report`: what is made of stored results beside the leaderboard."""
+"""`reconbench report`: figures and comparisons from stored results."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from reconbench.cli import compare
 
 FIGURES_HELP = """Save the figures of a leaderboard for a paper, with the numbers behind each.
 
-Reads the rows that `reconbench run` stored in a folder and leaves stale ones out. Every figure that
-the rows allow is written in each format, and its numbers as CSV. Needs the extra `figures`.
+Reads the rows that `reconbench run` stored in a folder and leaves out stale ones. Writes every
+figure that the rows allow in each format, and its numbers as CSV. Needs the extra `figures`.
 
 \b
 Examples:
@@ -39,43 +39,43 @@ app.command("compare", help=compare.HELP)(compare.compare)
 @app.command(help=FIGURES_HELP)
 def figures(
     folder: Annotated[Path, typer.Argument(help="An output folder of `reconbench run`.")],
-    out: Annotated[Path, typer.Option(help="Where the files go; made if it is not there.")],
+    out: Annotated[Path, typer.Option(help="Folder for the files; created if missing.")],
     formats: Annotated[
-        str, typer.Option("--format", help="Some of svg, png and pdf, separated by commas.")
+        str, typer.Option("--format", help="Formats, comma-separated: svg, png, pdf.")
     ] = "svg",
 ) -> None:
     from reconbench.benchmarks.store.export_import import read, standings
     from reconbench.benchmarks.store.store import Standing
     from reconbench.benchmarks.store.summary import summarise
     from reconbench.datasets.atomic_files import write_atomic
-    from reconbench.reports.figures.export import Format, drawn
+    from reconbench.reports.figures.export import Format, draw_leaderboard_figures
     from reconbench.reports.leaderboard.table import Board
 
-    chosen = Format.several(formats)
+    chosen = Format.parse_list(formats)
     entries = read(folder)
     rows = [
         entry.row
         for entry, standing in zip(entries, standings(entries), strict=True)
         if standing is not Standing.STALE
     ]
-    # a store lists its rows as they were finished, which is another order in every run
+    # A store lists rows in the order they finished, which differs between runs.
     rows.sort(key=lambda row: (row.dataset, row.targets, row.attack, row.rep))
     board = Board.of(summarise(rows))
     written = 0
-    for each in drawn(board, chosen):
+    for file in draw_leaderboard_figures(board, chosen):
         if not written:
-            _made(out)
-        write_atomic(out / each.name, each.content)
-        typer.echo(str(out / each.name))
+            _make_folder(out)
+        write_atomic(out / file.name, file.content)
+        typer.echo(str(out / file.name))
         written += 1
     if not written:
         stale = len(entries) - len(rows)
-        left = f" ({stale} stale ones are left out)" if stale else ""
+        left = f" ({stale} stale rows are left out)" if stale else ""
         raise ValueError(f"nothing to draw in {folder}: it has no finished rows{left}")
 
 
-def _made(folder: Path) -> None:
+def _make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise ValueError(f"--out {folder} is no folder to write to: {error.strerror}") from None
+        raise ValueError(f"cannot make the folder --out {folder}: {error.strerror}") from None

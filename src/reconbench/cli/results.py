@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -102,22 +102,17 @@ def show(
 
 
 def _show_cells(name: str, found: Sequence[Cell]) -> None:
+    from reconbench.benchmarks.game.setting import axis_text, varying_axes
+
     rows = [each.row for each in found]
     columns: dict[str, list[object]] = {
         "data set": [row.dataset for row in rows],
         "targets": [",".join(row.targets) for row in rows],
-        "epsilon": [f"{row.epsilon:g}" for row in rows],
-        **_if_several("delta", [f"{row.delta:g}" for row in rows]),
-        "n": [row.n for row in rows],
-        **_if_several("k", [row.k for row in rows]),
-        **_if_several("known columns", [len(row.known) for row in rows]),
-        **_if_several(
-            "mechanism", [_show.named(row.mechanism, row.mechanism_options) for row in rows]
-        ),
-        **_if_several("metric", [row.metric for row in rows]),
-        **_if_several("adversary", [row.adversary for row in rows]),
-        **_if_several("attacker's prior", [row.attacker_prior for row in rows]),
-        **_if_several("seed", [row.seed for row in rows]),
+        **{
+            axis.title: [axis_text(row, axis) for row in rows]
+            for axis in varying_axes(rows, "epsilon", "n")
+            if axis.name not in ("dataset", "targets")
+        },
         "attack": [_show.named(row.attack, row.attack_options) for row in rows],
         "ok": [each.ok for each in found],
         **_if_any("failed", [each.failed for each in found]),
@@ -138,10 +133,6 @@ def _show_cells(name: str, found: Sequence[Cell]) -> None:
     if failed:
         first = next(each.error for each in found if each.failed)
         typer.echo(f"{failed} rows failed; the first: {_show.plain(first)} (run --retry-failed)")
-
-
-def _if_several(name: str, values: list[Any]) -> dict[str, list[object]]:
-    return {name: values} if len(set(values)) > 1 else {}
 
 
 def _values(cell: Cell) -> str:

@@ -145,6 +145,8 @@ def _stored(suite: str, out: Path | None) -> list[Entry]:
 
 
 def _described(plan: Estimate, jobs: int) -> dict[str, Any]:
+    from reconbench.benchmarks.game.setting import axis_json
+
     return {
         "rows": plan.rows,
         "stored": plan.stored,
@@ -156,19 +158,7 @@ def _described(plan: Estimate, jobs: int) -> dict[str, Any]:
         "memory_mib": round(plan.memory_mib),
         "games": [
             {
-                "dataset": each.game.dataset,
-                "targets": list(each.game.targets),
-                "known": list(each.game.known),
-                "advantage": each.game.advantage,
-                "n": each.game.n,
-                "k": each.game.k,
-                "epsilon": _epsilon(each.game.epsilon),
-                "delta": each.game.delta,
-                "mechanism": each.game.mechanism,
-                "mechanism_options": json.loads(each.game.mechanism_options),
-                "metric": each.game.metric,
-                "adversary": each.game.adversary.value,
-                "attacker_prior": each.game.attacker_prior,
+                **axis_json(each.game),
                 "attacks": list(each.attacks),
                 "repetitions": each.repetitions,
                 "rows": each.rows,
@@ -182,21 +172,14 @@ def _described(plan: Estimate, jobs: int) -> dict[str, Any]:
 
 
 def _line(each: GameEstimate) -> dict[str, str]:
+    from reconbench.benchmarks.game.setting import AXES
+
     game = each.game
     several = f"{game.targets[0]}, … {game.targets[-1]} ({len(game.targets)})"
     return {
-        "data set": game.dataset,
+        **{axis.title: axis.text(getattr(game, name)) for name, axis in AXES.items()},
         "targets": ", ".join(game.targets) if len(game.targets) < 3 else several,
-        "known": ", ".join(game.known) or "all other columns",
-        "n": str(game.n),
-        "k": str(game.k),
-        "epsilon": f"{game.epsilon:g}",
-        "delta": f"{game.delta:g}",
-        "mechanism": game.mechanism,
-        "mechanism options": game.mechanism_options,
-        "metric": game.metric,
-        "adversary": game.adversary.value,
-        "attacker's prior": game.attacker_prior,
+        "known columns": ", ".join(game.known) or "all other columns",
         "attacks": ", ".join(each.attacks),
         "rows": str(each.rows),
         "stored": str(each.stored),
@@ -228,10 +211,6 @@ def _size(each: dict[str, Any]) -> str:
     games = f"{each['games']} games, {each['rows']} rows, {_time(each['core_seconds'])}"
     computed = f"{each['computations']} computations, {each['computed_rows']} rows"
     return "; ".join([games] * bool(each["games"]) + [computed] * bool(each["computations"]))
-
-
-def _epsilon(value: float) -> float | str:
-    return "inf" if value == float("inf") else value
 
 
 def _time(seconds: float) -> str:

@@ -11,10 +11,9 @@ import pytest
 
 from reconbench.attacks import AttackError, AttackerView, WithinL1
 from reconbench.attacks.baselines import PriorGuess, RandomGuess
-from reconbench.attacks.posterior import _chains, _gibbs, posterior
-from reconbench.attacks.posterior._posteriors import ColumnPosteriors
+from reconbench.attacks.posterior import cell_model, chains, gibbs, gram_model, posterior
 from reconbench.attacks.posterior.posterior import CellModel, GramModel, Plan, Posterior
-from reconbench.attacks.rap import _cell_model, _gram_model
+from reconbench.attacks.posterior.posteriors import ColumnPosteriors
 from reconbench.attacks.rap.rap import Rap
 from reconbench.datasets import Table
 from reconbench.mechanisms.marginals import marginal_counts
@@ -108,7 +107,7 @@ def test_several_columns_are_the_enumerated_posterior(
 ) -> None:
     """3,000 sweeps: with one in three worth a draw of its own, 0.08 is five standard errors."""
     view, _ = make_view(targets, k=k, epsilon=epsilon, n=n, seed=1, left_out=left_out)
-    monkeypatch.setattr(_cell_model, "WEAK", weak)
+    monkeypatch.setattr(cell_model, "WEAK", weak)
     assert np.abs(sampled(view, CellModel, 3_000) - enumerated(view)).max() < 0.08
 
 
@@ -152,7 +151,7 @@ def test_forms_take_the_same_path(make_view: MakeView) -> None:
     for model in (gram, cell):
         model.start(1, 1, np.random.default_rng(2))
     for i, value in enumerate(gram._x[0]):
-        _gibbs.move(
+        gibbs.move(
             cell._codes[0],
             cell._residual[0],
             cell._columns,
@@ -167,9 +166,9 @@ def test_forms_take_the_same_path(make_view: MakeView) -> None:
     for _ in range(50):
         uniforms = rng.random(view.n)
         state = gram._gram, gram._gathered, gram._log_prior, gram._x[0], gram._pulled[0]
-        _gibbs.gram_sweep(*state, weight, uniforms, gram._chances[0])
+        gibbs.gram_sweep(*state, weight, uniforms, gram._chances[0])
         layout = cell._columns, cell._strides, cell._offsets, cell._sets[0], 2
-        _gibbs.cell_sweep(
+        gibbs.cell_sweep(
             cell._codes[0],
             cell._residual[0],
             *layout,
@@ -198,9 +197,9 @@ def test_compiled_rounds_are_their_plain_twins(
         for _ in range(5):
             errors = model.sweep(at, weights, rng)
         results.append((errors, model._x.copy(), model._chances.copy()))
-        monkeypatch.setattr(_gram_model, "gram_round", plain(_gibbs.gram_round))
+        monkeypatch.setattr(gram_model, "gram_round", plain(gibbs.gram_round))
         for name in ("normalise", "pick", "gram_odds", "gram_swap", "gram_sweep", "gram_trades"):
-            monkeypatch.setattr(_gibbs, name, plain(getattr(_gibbs, name)))
+            monkeypatch.setattr(gibbs, name, plain(getattr(gibbs, name)))
     for one, other in zip(*results, strict=True):
         assert np.allclose(one, other)
 
@@ -323,14 +322,14 @@ def test_long_tables_take_the_residual_form(
 def test_diagnostics() -> None:
     rng = np.random.default_rng(0)
     good = rng.normal(size=(4, 1_000))
-    assert _chains.split_rhat(good) < 1.02
-    assert _chains.effective_size(good) > 400
+    assert chains.split_rhat(good) < 1.02
+    assert chains.effective_size(good) > 400
     apart = good + np.arange(4)[:, None] * 3
-    assert _chains.split_rhat(apart) > 1.5
-    assert _chains.effective_size(apart) < 20
-    assert _chains.split_rhat(np.ones((4, 10))) == 1.0
-    assert _chains.effective_size(np.ones((4, 10))) == 40
-    assert np.isfinite(_chains.split_rhat(np.ones((4, 10)) * np.arange(4)[:, None]))
+    assert chains.split_rhat(apart) > 1.5
+    assert chains.effective_size(apart) < 20
+    assert chains.split_rhat(np.ones((4, 10))) == 1.0
+    assert chains.effective_size(np.ones((4, 10))) == 40
+    assert np.isfinite(chains.split_rhat(np.ones((4, 10)) * np.arange(4)[:, None]))
 
 
 @pytest.mark.slow

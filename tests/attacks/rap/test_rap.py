@@ -13,9 +13,7 @@ from reconbench.attacks.baselines import PriorGuess, RandomGuess
 from reconbench.attacks.rap.descent import SMALLEST_PRIOR, Descent
 from reconbench.attacks.rap.marginal_fit import (
     CellFit,
-    GramFit,
     KernelFit,
-    MarginalFit,
     marginal_fit,
 )
 from reconbench.attacks.rap.rap import Rap
@@ -66,11 +64,7 @@ def test_every_form_is_the_query_by_query_loss(
         for size in view.target_domain.sizes
     ]
     releases = [view.release, view.release]
-    fits: list[MarginalFit] = [CellFit.of(releases, view.known, targets)]
-    if len(targets) == 1:
-        fits.append(GramFit.of(releases, view.known, targets))
-    else:
-        fits.append(KernelFit.of(releases, view.known, targets))
+    fits = [form.of(releases, view.known, targets) for form in (CellFit, KernelFit)]
     expected = [naive_loss(view, columns, world) for world in range(2)]
     step = 1e-6
     for fit in fits:
@@ -104,8 +98,7 @@ def test_form_follows_size(make_view: MakeView, monkeypatch: pytest.MonkeyPatch)
     one, _ = make_view(("c",))
     two, _ = make_view(("c", "a"))
     pick = [type(marginal_fit([v.release], v.known, v.targets)) for v in (one, two)]
-    assert pick == [GramFit, KernelFit]
-    monkeypatch.setattr("reconbench.attacks.rap.marginal_fit.GRAM_LIMIT", 5)
+    assert pick == [CellFit, KernelFit]
     monkeypatch.setattr("reconbench.attacks.rap.marginal_fit.KERNEL_LIMIT", 5)
     pick = [type(marginal_fit([v.release], v.known, v.targets)) for v in (one, two)]
     assert pick == [CellFit, CellFit]
@@ -114,17 +107,17 @@ def test_form_follows_size(make_view: MakeView, monkeypatch: pytest.MonkeyPatch)
 def test_descent_is_adam(make_view: MakeView) -> None:
     """Step for step the same as torch.optim on the same loss through autograd."""
     view, _ = make_view(("c",), epsilon=10.0)
-    fit = GramFit.of([view.release], view.known, view.targets)
+    fit = KernelFit.of([view.release], view.known, view.targets)
     prior = torch.from_numpy(view.prior.conditional(view.known, ["c"]))
-    path = Descent([prior], 1, 0.05)
-    logits = prior.clamp_min(SMALLEST_PRIOR).log()[None].clone().requires_grad_()
+    start = prior.clamp_min(SMALLEST_PRIOR).log()[None]
+    path = Descent([start.clone()], 0.05)
+    logits = start.clone().requires_grad_()
     adam = torch.optim.Adam([logits], lr=0.05)
     for _ in range(50):
         path.step(fit)
         adam.zero_grad()
         relaxed = logits.softmax(dim=-1)
-        loss = (relaxed * (fit.gram @ relaxed - 2 * fit.gathered)).sum()
-        loss.backward()
+        torch.autograd.backward(fit.loss_and_gradient([relaxed])[0].sum())
         adam.step()
     assert torch.allclose(path.relaxed()[0], logits.detach().softmax(dim=-1), rtol=1e-6, atol=1e-9)
 

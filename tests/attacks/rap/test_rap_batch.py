@@ -10,9 +10,9 @@ import pytest
 import torch
 
 from reconbench.attacks import AttackError, AttackerView, WithinL1
-from reconbench.attacks.rap.marginal_fit import ReleaseParts, shared_parts
-from reconbench.attacks.rap.rap import Rap, problem_of
-from reconbench.attacks.rap.variants import RapConverged, RapMap
+from reconbench.attacks.marginals.release_parts import ReleaseParts, shared_parts
+from reconbench.attacks.rap.problem import build_problem
+from reconbench.attacks.rap.rap import Rap, RapConverged, RapMap
 from reconbench.benchmarks.game.play import Game, Round
 from reconbench.datasets import Table
 
@@ -111,7 +111,7 @@ def test_views_of_different_games_are_refused(make_view: MakeView) -> None:
     for attack in (Rap(), RapConverged(), RapMap()):
         with pytest.raises(AttackError, match="repetitions of one game, got 2"):
             attack.reconstruct_many(views, [rng, rng])
-        with pytest.raises(AttackError, match="one generator a view"):
+        with pytest.raises(AttackError, match="one generator per view"):
             attack.reconstruct_many(views[:1], [rng, rng])
         with pytest.raises(AttackError, match="at least one view"):
             attack.reconstruct_many([], [])
@@ -127,7 +127,7 @@ def test_simulated_tables_are_distributed_like_released_ones(make_view: MakeView
     rng = np.random.default_rng(3)
     draws, n, size = 4_000, view.n, 4
     truth = rng.integers(size, size=(n, 1))
-    built = problem_of(view, rng, 1, np.broadcast_to(truth, (draws, n, 1))).tables
+    built = build_problem(view, rng, 1, np.broadcast_to(truth, (draws, n, 1))).tables
     assert not isinstance(built, tuple)
     simulated = built.gathered[1:]
     table = view.known.join(Table(view.target_domain, truth)).project(view.release.domain.names)
@@ -150,7 +150,7 @@ def test_gathered_answers_cell_by_cell(
     make_view: MakeView, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for limit in (1, 1 << 18):
-        monkeypatch.setattr("reconbench.attacks.rap.marginal_fit.GATHERED_TOGETHER", limit)
+        monkeypatch.setattr("reconbench.attacks.marginals.release_parts.GATHERED_TOGETHER", limit)
         for targets, k in ((("c",), 3), (("c", "a"), 3), (("c",), 1), (("d", "a"), 2)):
             view, _ = make_view(targets, n=9, k=k)
             parts = ReleaseParts([view.release], view.known, view.targets)

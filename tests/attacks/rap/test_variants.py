@@ -18,17 +18,17 @@ from reconbench.attacks.rap.descent import (
     Problem,
     batches,
 )
-from reconbench.attacks.rap.marginal_fit import GramFit, KernelFit, marginal_fit
-from reconbench.attacks.rap.rap import Rap, problem_of
-from reconbench.attacks.rap.variants import RapConverged, RapMap, weighed
+from reconbench.attacks.rap.marginal_fit import KernelFit
+from reconbench.attacks.rap.problem import build_problem
+from reconbench.attacks.rap.rap import Rap, RapConverged, RapMap, weigh_by_noise
 from reconbench.datasets import Table
 
 MakeView = Callable[..., tuple[AttackerView, Table]]
-OBJECTIVES = [Objective(), weighed(2.0, True), weighed(2.0, False)]
+OBJECTIVES = [Objective(), weigh_by_noise(2.0, True), weigh_by_noise(2.0, False)]
 
 
 def problem(view: AttackerView, restarts: int = 1) -> Problem:
-    return problem_of(view, np.random.default_rng(0), restarts)
+    return build_problem(view, np.random.default_rng(0), restarts)
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES)
@@ -39,7 +39,7 @@ def test_gradient_is_autograd(
     """The written-out objective, differentiated by torch."""
     view, _ = make_view(targets, n=15)
     log_priors = problem(view).log_priors
-    fit = marginal_fit([view.release], view.known, view.targets)
+    fit = KernelFit.of([view.release], view.known, view.targets)
     rng = np.random.default_rng(5)
     columns = [
         torch.from_numpy(rng.dirichlet(np.ones(size), size=(1, view.n))).requires_grad_()
@@ -48,7 +48,6 @@ def test_gradient_is_autograd(
     loss, gradients = Penalised(fit, objective, log_priors).loss_and_gradient(
         [column.detach() for column in columns]
     )
-    assert isinstance(fit, GramFit | KernelFit)
     expected = objective.error * fit.loss_and_gradient(columns)[0].sum()
     for column, log_prior in zip(columns, log_priors, strict=True):
         expected = expected - objective.prior * (column * torch.from_numpy(log_prior)).sum()
@@ -68,9 +67,9 @@ def test_batched_descent_is_the_plain_one(make_view: MakeView, objective: Object
     paths = GramPaths(problems, objective, 0.05)
     plain = []
     for view, each in zip(views, problems, strict=True):
-        fit = GramFit.of([view.release] * 2, view.known, view.targets)
+        fit = KernelFit.of([view.release] * 2, view.known, view.targets)
         logits = [torch.from_numpy(start.copy()) for start in each.starts]
-        descent = Descent.from_logits(logits, 0.05)
+        descent = Descent(logits, 0.05)
         plain.append((descent, Penalised(fit, objective, each.log_priors)))
     for _ in range(60):
         paths.step()
@@ -88,9 +87,8 @@ def test_forms_of_the_descent_agree(make_view: MakeView, monkeypatch: pytest.Mon
     view, _ = make_view(("c",), epsilon=10.0)
     gram = problem(view, restarts=3)
     monkeypatch.setattr("reconbench.attacks.rap.descent.GRAM_LIMIT", 5)
-    monkeypatch.setattr("reconbench.attacks.rap.marginal_fit.GRAM_LIMIT", 5)
     cells = problem(view, restarts=3)
-    found = [next(batches([each], weighed(2.0, True), 0.05))[1] for each in (gram, cells)]
+    found = [next(batches([each], weigh_by_noise(2.0, True), 0.05))[1] for each in (gram, cells)]
     assert [type(each) for each in found] == [GramPaths, FormPaths]
     for _ in range(40):
         for paths in found:
@@ -103,7 +101,7 @@ def test_forms_of_the_descent_agree(make_view: MakeView, monkeypatch: pytest.Mon
 def test_the_loss_of_rap_map_has_one_minimum(make_view: MakeView) -> None:
     """Convex with one hidden column: random starts end where the prior's start does."""
     view, _ = make_view(("c",), epsilon=3.0)
-    objective = weighed(view.release.noise_sd, True)
+    objective = weigh_by_noise(view.release.noise_sd, True)
     ((_, paths),) = batches([problem(view, restarts=4)], objective, 0.05)
     for _ in range(1_500):
         paths.step()
@@ -129,7 +127,7 @@ def test_exact_marginals_are_reconstructed(
 
 
 def test_without_noise_the_error_alone_rules() -> None:
-    assert weighed(0.0, True) == Objective()
+    assert weigh_by_noise(0.0, True) == Objective()
 
 
 @pytest.mark.slow
@@ -145,9 +143,9 @@ def test_rap_map_never_costs_against_the_prior(make_view: MakeView) -> None:
         for epsilon in (0.5, 10.0):
             view, truth = make_view(epsilon=epsilon, seed=seed)
             prior = PriorGuess().reconstruct(view, np.random.default_rng(seed))
-            players = {epsilon: weighed(view.release.noise_sd, True)}
+            players = {epsilon: weigh_by_noise(view.release.noise_sd, True)}
             if epsilon == 0.5:
-                players["control"] = weighed(view.release.noise_sd / 40, True)
+                players["control"] = weigh_by_noise(view.release.noise_sd / 40, True)
             for name, objective in players.items():
                 ((_, paths),) = batches([problem(view)], objective, 0.05)
                 for _ in range(300):

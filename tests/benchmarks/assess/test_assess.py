@@ -13,30 +13,42 @@ import pytest
 from scipy.stats import norm
 
 from reconbench.attacks.metrics import ExactMatch
-from reconbench.benchmarks.assess.accuracy import cleaned_distance
+from reconbench.benchmarks.assess.accuracy import measure_cleaned_distance
+from reconbench.benchmarks.assess.assess import (
+    RealPlay,
+    _count_sure,
+    assess,
+    assess_release,
+    build_real_round,
+)
 from reconbench.benchmarks.assess.assessment import (
     AssessError,
     Assessment,
     Question,
     Sure,
     check_table,
-    ladder,
+    space_budgets,
 )
-from reconbench.benchmarks.assess.document import Provenance, document
-from reconbench.benchmarks.assess.exposure import Exposure, kinds, suppressed, suppressed_together
-from reconbench.benchmarks.assess.max_epsilon import Measure, RecordRisks, measured, proved
-from reconbench.benchmarks.assess.measure import RealPlay, _sure, assess, assess_release, real_round
+from reconbench.benchmarks.assess.exposure import (
+    Exposure,
+    find_suppressed,
+    find_suppressed_together,
+    list_kinds,
+)
+from reconbench.benchmarks.assess.max_epsilon import (
+    Measure,
+    RecordRisks,
+    find_measured_epsilon,
+    find_proved_epsilons,
+)
+from reconbench.benchmarks.assess.report import AssessmentReport, TableSource
 from reconbench.benchmarks.game.play import AttackSpec, Round, play
 from reconbench.benchmarks.store.summary import summarise
 from reconbench.bounds import ApproxDP, gaussian_mu
 from reconbench.datasets import Attribute, BayNet, Domain, Table, save_prior
 from reconbench.mechanisms import GaussianMarginals, MarginalsRelease
-from reconbench.mechanisms.release_csv import (
-    PublishedMarginals,
-    ReleaseFileError,
-    read_release,
-    write_release,
-)
+from reconbench.mechanisms.marginals import PublishedMarginals
+from reconbench.mechanisms.marginals_csv import ReleaseFileError, read_release, write_release
 
 N = 60
 DOMAIN = Domain(
@@ -78,8 +90,8 @@ def found(question: Question) -> Assessment:
 
 
 def test_ladder() -> None:
-    assert ladder(1.0) == (0.1, 0.333, 1.0, 3.0, 10.0)
-    assert Question("acs", ("SEX",), 1.0).budgets == ladder(1.0)
+    assert space_budgets(1.0) == (0.1, 0.333, 1.0, 3.0, 10.0)
+    assert Question("acs", ("SEX",), 1.0).budgets == space_budgets(1.0)
     assert Question("acs", ("SEX",), 1.0, epsilons=(5.0, 0.5)).budgets == (0.5, 1.0, 5.0)
 
 
@@ -120,10 +132,12 @@ def test_largest_epsilon_is_the_closed_form(tmp_path: Path) -> None:
     """For a fair coin the advantage is Φ(μ/2) − 1/2 on each record, and 2Φ(μ/2) − 1 at worst."""
     from reconbench.benchmarks import plugins
 
-    prior = plugins.prior(coin_prior(tmp_path / "fair.bif"))
+    prior = plugins.load_prior(coin_prior(tmp_path / "fair.bif"))
     known = one_each().project(["who"])
     risks = RecordRisks(prior, known, ("secret",), ExactMatch())
-    by_scope = {each.scope: each for each in proved(risks, Measure.ADVANTAGE, 0.1, 1e-5)}
+    by_scope = {
+        each.scope: each for each in find_proved_epsilons(risks, Measure.ADVANTAGE, 0.1, 1e-5)
+    }
     for scope, mu in (
         ("mean", 2 * norm.ppf(0.6)),
         ("worst-record", 2 * norm.ppf(0.6)),
@@ -132,35 +146,38 @@ def test_largest_epsilon_is_the_closed_form(tmp_path: Path) -> None:
         epsilon = by_scope[scope].epsilon
         assert epsilon is not None
         assert gaussian_mu(epsilon, 1e-5) == pytest.approx(mu, rel=1e-6)
-    (share,) = proved(risks, Measure.SHARE, 0.6, 1e-5)
+    (share,) = find_proved_epsilons(risks, Measure.SHARE, 0.6, 1e-5)
     assert share.epsilon == pytest.approx(by_scope["mean"].epsilon, rel=1e-6)
-    (none,) = proved(risks, Measure.SHARE, 0.4, 1e-5)
+    (none,) = find_proved_epsilons(risks, Measure.SHARE, 0.4, 1e-5)
     assert none.epsilon is None and none.why_not and "no epsilon" in none.why_not
 
 
 def test_measured_brackets() -> None:
     points = [(1.0, 0.0), (10.0, 0.2), (100.0, 0.4)]
-    hit = measured("real", points, 0.1)
+    hit = find_measured_epsilon("real", points, 0.1)
     assert (hit.keeps, hit.passes) == (1.0, 10.0) and hit.about == pytest.approx(sqrt(10))
-    assert measured("real", points, 0.5).passes is None
-    assert measured("real", points[1:], 0.1).keeps is None
-    assert measured("real", [(1.0, 0.0), (float("inf"), 0.9)], 0.1).about is None
+    assert find_measured_epsilon("real", points, 0.5).passes is None
+    assert find_measured_epsilon("real", points[1:], 0.1).keeps is None
+    assert find_measured_epsilon("real", [(1.0, 0.0), (float("inf"), 0.9)], 0.1).about is None
 
 
 def test_answers_of_an_assessment_agree_with_its_parts(found: Assessment) -> None:
     assert [each.scope for each in found.proved] == ["mean", "worst-record", "any-prior"]
     real = next(each for each in found.measured if each.scope == "real")
     gains = [(b.epsilon, b.attack("posterior").real.value - b.prior_real) for b in found.budgets]
-    assert real == measured("real", [(e or 0.0, g) for e, g in gains], 0.1)
+    assert real == find_measured_epsilon("real", [(e or 0.0, g) for e, g in gains], 0.1)
 
 
 @pytest.mark.slow
 def test_jobs_do_not_change_the_numbers(question: Question) -> None:
     small = replace(question, reps=1, epsilons=(2.0,))
-    source = Provenance("t.csv", N, "coin.bif", False, ())
-    one, two = (document(small, assess(small, one_each(), jobs=jobs), source) for jobs in (1, 2))
+    source = TableSource("t.csv", N, "coin.bif", False, ())
+    one, two = (
+        AssessmentReport(small, assess(small, one_each(), jobs=jobs), source).to_json()
+        for jobs in (1, 2)
+    )
     assert json.dumps(one) == json.dumps(two)
-    other = document(small, assess(replace(small, seed=1), one_each()), source)
+    other = AssessmentReport(small, assess(replace(small, seed=1), one_each()), source).to_json()
     assert other["budgets"] != one["budgets"]
 
 
@@ -178,12 +195,14 @@ def test_accuracy_is_that_of_the_noise(found: Assessment, question: Question) ->
     share = np.full((N, 2), 1 / (2 * N))
     truth = np.zeros((N, 2))
     truth[np.arange(N), one_each().codes[:, 1]] = 1 / N
-    assert cleaned_distance(one_each(), exact) == pytest.approx(np.abs(share - truth).sum() / 2)
+    assert measure_cleaned_distance(one_each(), exact) == pytest.approx(
+        np.abs(share - truth).sum() / 2
+    )
 
 
 def test_suppression() -> None:
     def hidden(*counts: int) -> list[bool]:
-        return suppressed(np.array(counts), 10).tolist()
+        return [bool(each) for each in find_suppressed(np.array(counts), 10)]
 
     assert hidden(50, 20, 10) == [False, False, False]
     assert hidden(50, 20, 3) == [False, True, True]  # 3 would follow from the total
@@ -198,9 +217,9 @@ def test_no_kind_follows_from_another_column() -> None:
     """A county of 40 with towns of 22 and 15: the other 3 would follow by subtraction."""
     county = np.repeat([0, 1], [40, 60])
     town = np.repeat([0, 1, 2, 3], [22, 15, 3 + 30, 30])
-    alone = [suppressed(np.bincount(each), 10).tolist() for each in (county, town)]
+    alone = [find_suppressed(np.bincount(each), 10).tolist() for each in (county, town)]
     assert alone == [[False] * 2, [False] * 4]
-    together = suppressed_together([county, town], [2, 5], 10)
+    together = find_suppressed_together([county, town], [2, 5], 10)
     assert together[0].tolist() == [False, False]
     # the smaller town, and another so that it does not follow from the total
     assert together[1].tolist() == [True, True, False, False, True]
@@ -232,10 +251,10 @@ def test_nothing_small_can_be_derived() -> None:
         fine = rng.integers(0, 6, 60)
         coarse = rng.integers(0, 3, 6)[fine]
         columns = [np.where(rng.random(60) < 0.03, rng.integers(0, 3, 60), coarse), fine]
-        together = suppressed_together(columns, [3, 6], 5)
+        together = find_suppressed_together(columns, [3, 6], 5)
         assert min(map(len, derivable(columns, together)), default=60) >= 5
         apart = [
-            suppressed(np.bincount(each, minlength=m), 5)
+            find_suppressed(np.bincount(each, minlength=m), 5)
             for each, m in zip(columns, (3, 6), strict=True)
         ]
         leaks += min(map(len, derivable(columns, apart)), default=60) < 5
@@ -246,7 +265,7 @@ def test_the_share_right_is_hidden_where_it_tells_of_few_others() -> None:
     def sure(certain: int) -> Sure:
         scores = np.where(np.arange(N) < certain, 0.95, 0.6)
         play_ = RealPlay("posterior", np.zeros((N, 1), dtype=np.int64), scores > 0.9, scores, True)
-        return _sure([play_], 10)
+        return _count_sure([play_], 10)
 
     assert sure(9) == Sure(None, None)
     assert sure(10) == Sure(10.0, 1.0) and sure(N - 10) == Sure(N - 10.0, 1.0)
@@ -259,7 +278,7 @@ def test_kinds_of_record() -> None:
     codes = np.repeat([0, 1, 2, 3], [20, 12, 4, 6])
     prior = codes == 0
     hits = np.stack([codes <= 1, codes == 0])
-    found = kinds(attribute, codes, prior, hits, suppressed(np.bincount(codes), 10))
+    found = list_kinds(attribute, codes, prior, hits, find_suppressed(np.bincount(codes), 10))
     assert [kind.label for kind in found.shown] == ["b", "a"]
     assert found.shown[0].gain == 0.5 and found.shown[0].records == 12
     assert (found.hidden_labels, found.hidden_records) == (2, 10)
@@ -284,7 +303,7 @@ def test_a_release_read_back_gives_the_round_of_the_game(
 ) -> None:
     small = replace(question, reps=1, epsilons=(2.0,))
     online = assess(small, one_each())
-    round_ = real_round(small.game(N, 2.0), one_each())
+    round_ = build_real_round(small.game(N, 2.0), one_each())
     release = round_.view.release
     assert isinstance(release, MarginalsRelease)
     write_release(release, tmp_path / "m.csv")
@@ -392,4 +411,4 @@ def test_bad_tables_and_settings(question: Question) -> None:
         ({"attacks": ("prior", "posterior", "magic")}, "unknown attack 'magic'"),
     ):
         with pytest.raises(AssessError, match=message):
-            replace(question, **change)  # type: ignore[arg-type]
+            replace(question, **change)

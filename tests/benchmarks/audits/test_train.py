@@ -19,12 +19,12 @@ from reconbench.benchmarks.audits.train import (
     counts_at,
 )
 from reconbench.benchmarks.computations import mcmc as mcmc_computations
+from reconbench.benchmarks.computations.computation import ComputationError
 from reconbench.benchmarks.computations.mcmc import McmcCounts
-from reconbench.benchmarks.computations.point import ComputationError
 from reconbench.benchmarks.suites.suite import find_suite
 from reconbench.bounds import Relation
 from reconbench.bounds.audit import mcmc
-from reconbench.mechanisms.training.training import DpSgd, Network, Records, Sgd
+from reconbench.mechanisms.training.algorithms import DpSgd, Network, Records, Sgd
 
 ACS = FromPrior("acs", "MAR")
 SMALL = Sgd(Network(4), epochs=5, batch=10)

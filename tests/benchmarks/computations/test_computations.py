@@ -5,26 +5,18 @@ import io
 import json
 import math
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
-from typing import get_args
 
 import pytest
 
-from reconbench.benchmarks.computations.risk import (
-    BOUNDS,
-    ComputationError,
-    Curve,
-    Point,
-    UniformGuess,
-    _laplace_queries,
-    computed,
-)
+from reconbench.benchmarks.computations import budgets
+from reconbench.benchmarks.computations.computation import ComputationError, Point
+from reconbench.benchmarks.computations.kinds import KINDS, VALUE_MEANINGS
+from reconbench.benchmarks.computations.risk import BOUNDS, UniformGuess
 from reconbench.benchmarks.game.result import Result, Status
 from reconbench.benchmarks.run.runner import Replay, carry_out, plan, run
-from reconbench.benchmarks.store import provenance
 from reconbench.benchmarks.store.export_import import (
     Kind,
     cells,
@@ -34,20 +26,22 @@ from reconbench.benchmarks.store.export_import import (
     prune,
     read,
 )
-from reconbench.benchmarks.store.store import Origin, Standing, Store
+from reconbench.benchmarks.store.provenance import (
+    NO_ATTACK,
+    code_version,
+    computation_versions,
+    find_computation,
+)
+from reconbench.benchmarks.store.store import Entry, Origin, Standing, Store
 from reconbench.benchmarks.store.summary import summarise
 from reconbench.benchmarks.suites.suite import Suite, SuiteError, find_suite, read_suite
 from reconbench.bounds import ApproxDP, GaussianDP, PureDP, Relation, beta
 from reconbench.reports import leaderboard_csv
-from reconbench.reports.leaderboard.columns import COMPUTED
+from reconbench.reports.leaderboard.columns import COLUMNS
 
 
 def values(suite: str) -> list[Result]:
-    return [
-        entry.row
-        for name, curve in find_suite(suite).computations()
-        for entry in computed(name, curve)
-    ]
+    return [point.row() for point in find_suite(suite).points()]
 
 
 def test_one_target_of_a_uniform_prior() -> None:
@@ -100,8 +94,7 @@ def test_kulynych_bounds_compare_as_printed() -> None:
 
 
 def test_rows_go_to_the_store_and_back(tmp_path: Path) -> None:
-    ((name, curve),) = find_suite("kulynych-fig4").computations()
-    entries = computed(name, curve)
+    entries = [Entry(point.key, point.row()) for point in find_suite("kulynych-fig4").points()]
     for _ in range(2):
         with Store(tmp_path) as store:
             store.add(entries)
@@ -126,8 +119,8 @@ guarantee.approx = { epsilon = 1 }
 def test_a_curve_of_ones_own(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text(CURVES)
-    ((name, curve),) = read_suite(path).computations()
-    ((row,),) = [[each.row for each in computed(name, curve)]]
+    (point,) = read_suite(path).points()
+    row = point.row()
     assert row.ceilings["f-dp"]["mean"] == pytest.approx(float(ApproxDP(1.0, 1e-5).power(0.1)))
 
 
@@ -173,89 +166,77 @@ def test_a_point_is_known_by_what_is_asked_not_by_what_comes_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     first, second = find_suite("kulynych-fig3").points()[:2]
+    kind = type(first.computation)
+    monkeypatch.setattr(kind, "evaluate", lambda self, point: pytest.fail("computed for a key"))
     assert first.key != second.key and first.key.config != second.key.config
     renamed = replace(first, suite="mine")
     assert renamed.key.config != first.key.config
-    assert replace(first, values=lambda: {"f-dp": 0.0}).key == first.key
-    for name, value in (("asked", {**first.asked, "bounds": ["f-dp"]}), ("mechanism", "x")):
-        assert replace(first, **{name: value}).key.config != first.key.config
-
-
-@pytest.fixture
-def changed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
-    """Act as if a module's source were another."""
-    source = provenance._source
-
-    def change(name: str) -> None:
-        path = Path(str(import_module(name).__file__))
-        monkeypatch.setattr(provenance, "_source", lambda of: "other" if of == path else source(of))
-        provenance._computation.cache_clear()
-
-    yield change
-    monkeypatch.undo()
-    provenance._computation.cache_clear()
+    fewer = replace(first, asked={**first.asked, "bounds": ["f-dp"]})
+    for other in (fewer, replace(first, mechanism="x")):
+        assert other.key.config != first.key.config
 
 
 @pytest.mark.parametrize(
     ("module", "stale"),
     [
-        ("reconbench.bounds.risk.one_target", {"success", "queries"}),
-        ("reconbench.benchmarks.computations.risk", {"success", "queries"}),
-        ("reconbench.bounds.guarantees.composed", {"success", "queries"}),
-        ("reconbench.attacks.baselines", set()),
-        ("reconbench.benchmarks.game.play", set()),
-        ("reconbench.benchmarks.suites.game_block", set()),
-        ("reconbench.mechanisms.marginals", set()),
+        ("benchmarks.computations.computation", {"success", "queries", "gradient-errors", "rad"}),
+        ("benchmarks.computations.guarantees", {"success"}),
+        ("benchmarks.computations.risk", {"success"}),
+        ("benchmarks.computations.budgets", {"queries"}),
+        ("benchmarks.computations.rad", {"rad"}),
+        ("bounds.risk.one_target", {"success", "queries"}),
+        ("bounds.guarantees.composed", {"queries"}),
+        ("mechanisms.gradients", {"gradient-errors"}),
+        ("benchmarks.game.random_streams", {"gradient-errors"}),
+        ("attacks.baselines", set()),
+        ("benchmarks.game.play", set()),
+        ("benchmarks.suites.game_block", set()),
+        ("mechanisms.marginals", set()),
     ],
 )
 def test_a_point_is_stale_if_its_own_code_changed(
-    module: str, stale: set[str], changed: Callable[[str], None]
+    module: str, stale: set[str], change_module: Callable[[str], None]
 ) -> None:
     origins = {
-        kind: Origin(provenance.NO_ATTACK, kind, provenance.code_version("none", kind))
-        for kind in ("success", "queries")
+        kind: Origin(NO_ATTACK, kind, code_version(NO_ATTACK, kind))
+        for kind in ("success", "queries", "gradient-errors", "gradient-risk", "rad")
     }
-    assert {each.standing for each in origins.values()} == {Standing.CURRENT}
-    changed(module)
-    found = {kind for kind, each in origins.items() if each.standing is Standing.STALE}
-    assert found == stale
+    assert {origin.standing for origin in origins.values()} == {Standing.CURRENT}
+    change_module(f"reconbench.{module}")
+    found = {kind for kind, origin in origins.items() if origin.standing is Standing.STALE}
+    assert found - {"gradient-risk"} == stale
+    assert ("gradient-risk" in found) == module.endswith("computation")
 
 
-def test_every_kind_is_found_by_its_class() -> None:
-    """Its module, and what it says it plays, which is a module."""
-    for each in get_args(get_args(Curve)[0]):
-        (kind,) = get_args(each.model_fields["compute"].annotation)
-        found = provenance._kind(kind)
-        assert found.home == each.__module__
-        assert list(found.plays) == ([each.plays] if hasattr(each, "plays") else [])
-        assert all(import_module(name) for name in found.plays)
-        assert ("torch" in provenance.computation_versions(kind)) == bool(found.plays)
-
-
-def test_simulated_errors_are_stale_if_what_they_play_changed(
-    changed: Callable[[str], None],
-) -> None:
-    kinds = ("gradient-errors", "gradient-risk", "success")
-    before = {kind: provenance.code_version("none", kind) for kind in kinds}
-    changed("reconbench.mechanisms.gradients")
-    now = {kind: provenance.code_version("none", kind) for kind in kinds}
-    assert {kind for kind in kinds if now[kind] != before[kind]} == {"gradient-errors"}
+@pytest.mark.parametrize("kind", KINDS)
+def test_kinds_declare_what_they_compute(kind: str) -> None:
+    """Every kind goes by its name, cites, and documents its values in one way with the others."""
+    declared = KINDS[kind]
+    assert declared.reference and declared.metric and declared.meanings and declared.__doc__
+    assert all(VALUE_MEANINGS[name] == text for name, text in declared.meanings.items())
+    assert all(f"value_{name}" in COLUMNS for name in declared.meanings)
+    home = declared.__module__
+    assert home in {name for name, _ in find_computation(kind)}
 
 
 def test_libraries_count_by_version_where_they_are_used() -> None:
-    usual = provenance.computation_versions("success")
-    assert {"numpy", "scipy"} < usual.keys() and "torch" not in usual
-    assert provenance.computation_versions("queries").keys() - usual.keys() == {"dp-accounting"}
+    used = {kind: computation_versions(kind).keys() for kind in KINDS}
+    assert all({"reconbench", "numpy"} <= names for names in used.values())
+    composing = {"queries", "epsilon-protect", "mcmc-train"}
+    assert {kind for kind in KINDS if "dp-accounting" in used[kind]} == composing
+    assert {kind for kind in KINDS if "torch" in used[kind]} == {"gradient-errors"}
+    estimated = {"mcmc-strength", "mcmc-counts", "mcmc-train"}
+    assert {kind for kind in KINDS if "numba" in used[kind]} == estimated
 
 
 def test_changed_code_computes_beside_the_stale_rows(
-    tmp_path: Path, changed: Callable[[str], None]
+    tmp_path: Path, change_module: Callable[[str], None]
 ) -> None:
     suite = find_suite("kulynych-fig4")
     with Store(tmp_path / "old") as store:
         run([], store, points=suite.points())
     merge(tmp_path / "new", [tmp_path / "old"])
-    changed("reconbench.bounds.risk.one_target")
+    change_module("reconbench.bounds.risk.one_target")
     with Store(tmp_path / "new") as store:
         run([], store, points=suite.points())
         assert len(store.entries()) == 16 and store.stale() == 8
@@ -313,7 +294,7 @@ def test_what_is_missing_to_compose_is_told(monkeypatch: pytest.MonkeyPatch) -> 
         raise ImportError("install it with: pip install 'reconbench[accounting]'")
 
     monkeypatch.setattr("reconbench.bounds.guarantees.composed.composed", missing)
-    _laplace_queries.cache_clear()
+    budgets._compose.cache_clear()
     with pytest.raises(ComputationError, match="pip install"):
         find_suite("kulynych-fig6").points()[0].row()
 
@@ -336,9 +317,6 @@ def test_summaries_and_columns_of_every_bound() -> None:
     state = by_point["kulynych-fig4", "state"]
     assert float(state["value_rero-zcdp"]) == pytest.approx(0.73, abs=0.005)
     assert state["metric"] == "advantage" and state["value_baseline"] == "0.0"
-    others = {"approx", "pure", "pso", "pso-f-dp", "spso", "rad-thm42", "rad-thm43", "rero"}
-    others |= {"protect", "scratch", "scratch-published", "identification", "corridor"}
-    others |= {f"epsilon-{each}" for each in ("low", "median", "high")}
-    others |= {"strength-median", "clopper-pearson", "zero-guess", "ks", "ks-smaller", "ratio"}
-    others |= {f"{kind}-{q}" for kind in ("seen", "law") for q in ("05", "25", "50", "75", "95")}
-    assert BOUNDS.keys() | others == COMPUTED.keys()
+    assert {f"value_{name}" for name in BOUNDS} <= COLUMNS.keys()
+    written = {name for row in rows for name in row.ceilings}
+    assert written <= VALUE_MEANINGS.keys()

@@ -6,12 +6,12 @@ import math
 import tomllib
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import TypeAdapter, ValidationError
 from scipy.stats import binomtest, norm
 
 from reconbench.benchmarks.computations.gradient_errors import (
@@ -21,11 +21,11 @@ from reconbench.benchmarks.computations.gradient_errors import (
     images,
     simulate,
 )
-from reconbench.benchmarks.computations.gradients import GradientCurve
+from reconbench.benchmarks.computations.kinds import Curve
 from reconbench.benchmarks.suites.suite import find_suite
 from reconbench.bounds.gradients import GradientError, risk_corridor
 from reconbench.datasets import DomainError
-from reconbench.mechanisms.gradients import (
+from reconbench.mechanisms.gradient_steps import (
     DeepNetwork,
     GradientNetwork,
     GradientStep,
@@ -155,7 +155,7 @@ def test_wrong_simulations_are_told() -> None:
         images(0, 1, 1.0, rng)
 
 
-CURVES: TypeAdapter[Any] = TypeAdapter(Annotated[GradientCurve, Field(discriminator="compute")])
+CURVES: TypeAdapter[Any] = TypeAdapter(Curve)
 
 
 def rows_of(text: str) -> list[tuple[str, dict[str, float]]]:
@@ -256,7 +256,9 @@ def test_errors_of_records_in_a_file(tmp_path: Path) -> None:
         iter(CURVES.validate_python(tomllib.loads(f'{text}records = "{files[1]}"')).points("s"))
     )
     assert before.key != after.key
-    with pytest.raises(ValidationError, match="leave out dimension, norm: the records tell"):
+    with pytest.raises(
+        ValidationError, match="leave out dimension, norm: the records determine them"
+    ):
         rows_of(f'{text}records = "{files[1]}"\ndimension = 6\nnorm = 1.0')
     with pytest.raises(DomainError, match="no file"):
         rows_of(f'{text}records = "{tmp_path / "none.npy"}"')

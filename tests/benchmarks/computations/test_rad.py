@@ -29,11 +29,11 @@ from reconbench.bounds.rad import (
     success_within,
 )
 from reconbench.datasets import BayNet, Table
-from reconbench.datasets.rule_priors import uniform as uniform_prior
+from reconbench.datasets.prior_families import uniform as uniform_prior
 from reconbench.datasets.shipped import acs
 
 PLUGIN = """
-from reconbench.attacks.optimal import Optimal
+from reconbench.attacks.rad_optimal import Optimal
 
 class Theirs(Optimal):
     name = "theirs"

@@ -14,8 +14,9 @@ from scipy.stats import binom
 
 from reconbench.attacks import ExactMatch
 from reconbench.benchmarks.game import misfit
+from reconbench.benchmarks.game.options import Options
 from reconbench.benchmarks.game.play import AttackSpec, Game, Round, play
-from reconbench.bounds import CONFIDENCES, ApproxDP, Theorem35
+from reconbench.bounds import CONFIDENCES, ApproxDP, MisfitTheorem35, Targets, Theorem35
 from reconbench.datasets import Attribute, BayNet, Domain, Table
 
 SEX = Game("acs", ("SEX",), 1.0)
@@ -35,7 +36,7 @@ def test_an_attacker_with_another_prior() -> None:
     assert Round.of(other.game).view.prior is other.view.prior
     own, theirs = (play(round_, AttackSpec("posterior")) for round_ in (same, other))
     assert theirs.attacker_prior == "records:50" and own.attacker_prior == "same"
-    assert theirs.game != own.game
+    assert theirs.setting != own.setting
     assert theirs.baseline_expected == own.baseline_expected
     assert own.best_possible is not None and theirs.best_possible is None
     assert not [name for name in own.info if name.startswith("misfit_")]
@@ -48,16 +49,16 @@ def test_the_corrected_ceiling_stands_among_the_others() -> None:
         play(Round.of(each), AttackSpec("prior"))
         for each in (replace(game, attacker_prior="same"), game)
     )
-    corrected = theirs.ceilings[misfit.CEILING]
-    assert {**own.ceilings, misfit.CEILING: corrected} == theirs.ceilings
-    assert misfit.CEILING not in own.ceilings and tuple(corrected) == LEVELS
+    corrected = theirs.ceilings[MisfitTheorem35.name]
+    assert {**own.ceilings, MisfitTheorem35.name: corrected} == theirs.ceilings
+    assert MisfitTheorem35.name not in own.ceilings and tuple(corrected) == LEVELS
     assert all(corrected[level] >= own.ceilings["thm35"][level] for level in LEVELS)
 
 
 def test_too_many_values_leave_the_ceiling_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(misfit, "MOST_GUESSES", 1)
     row = play(Round.of(replace(SEX, n=20, attacker_prior="records:50")), AttackSpec("prior"))
-    assert misfit.CEILING not in row.ceilings and "thm35" in row.ceilings
+    assert MisfitTheorem35.name not in row.ceilings and "thm35" in row.ceilings
 
 
 @pytest.mark.parametrize("metric", ["exact", "l1:1"])
@@ -123,7 +124,8 @@ def test_a_tight_attack_with_the_wrong_prior_does_not_pass_the_corrected_ceiling
     believed = np.full((3, 1), 1 / 3) * chances
     successes = (believed.argmax(axis=0)[report] == truth).sum(axis=1)
     budget = ApproxDP(epsilon, 0.0)
-    ceilings = misfit.corrected_ceilings(corrected(p, q, n), budget)[misfit.CEILING]
+    targets = Targets(np.zeros(n), budget, read_misfit_success=lambda: corrected(p, q, n))
+    ceilings = MisfitTheorem35.ceilings(targets, budget)
     naive = Theorem35(np.full(n, 1 / 3), budget)
     for level in CONFIDENCES:
         ceiling, allowed = ceilings[f"{level:g}"], 1 - level
@@ -157,7 +159,15 @@ def test_the_ceiling_in_games_of_an_attacker_who_takes_columns_for_independent(
     """
     path = tmp_path / "twins.py"
     path.write_text(TWINS)
-    game = Game(f"{path}:twins", ("b",), 0.5, n=150, k=2, attacker_prior="independent", seed=3)
+    game = Game(
+        f"{path}:twins",
+        ("b",),
+        0.5,
+        n=150,
+        mechanism_options=Options({"k": 2}),
+        attacker_prior="independent",
+        seed=3,
+    )
     runs, above, naive_above = 60, 0, 0
     for rep in range(runs):
         round_ = Round.of(game.at(rep))
@@ -165,7 +175,7 @@ def test_the_ceiling_in_games_of_an_attacker_who_takes_columns_for_independent(
         believed = round_.metric.best_guess(round_.view.prior, round_.view.known, ("b",))[1]
         naive = Theorem35(believed, round_.mechanism.budget).ceiling(0.95)
         assert row.successes is not None
-        above += row.successes > row.ceilings[misfit.CEILING]["0.95"]
+        above += row.successes > row.ceilings[MisfitTheorem35.name]["0.95"]
         naive_above += row.successes > naive
         assert row.dataset == "twins.py:twins"
     assert binom.sf(11, runs, 0.05) < 1e-4

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from reconbench.attacks import AttackError
+from reconbench.benchmarks.game.options import Options
 from reconbench.benchmarks.game.play import (
     Adversary,
     AttackSpec,
@@ -20,7 +21,7 @@ from reconbench.benchmarks.game.play import (
 )
 from reconbench.benchmarks.game.random_streams import stream
 from reconbench.benchmarks.game.result import Result, ResultError, Status
-from reconbench.benchmarks.game.row_ceilings import with_corollary
+from reconbench.benchmarks.game.row_ceilings import with_repetition_ceilings
 from reconbench.benchmarks.run.runner import Unit, play_unit
 from reconbench.benchmarks.store.summary import summarise
 from reconbench.bounds import ApproxDP, theorem_3_5
@@ -73,9 +74,8 @@ def test_row_of_the_prior() -> None:
     (row,) = rows(SEX, "prior", 1)
     assert row.successes == row.baseline_successes
     assert row.expected_from_prior == pytest.approx(row.baseline_expected)
-    assert row.sigma == pytest.approx(38.228, abs=1e-3) and row.mu == pytest.approx(
-        0.268051, abs=1e-6
-    )
+    assert row.facts["mechanism.sigma"] == pytest.approx(38.228, abs=1e-3)
+    assert row.facts["mechanism.mu"] == pytest.approx(0.268051, abs=1e-6)
     assert row.relation == "replace-one" and row.unit == "one record"
     assert set(row.versions) == {"reconbench", "numba", "numpy", "scipy", "torch"}
     expected = theorem_3_5(Round.of(SEX).baseline[1], ApproxDP(1.0, 1e-5))
@@ -95,7 +95,7 @@ def test_ceilings_move_with_the_metric() -> None:
 def test_corollary_needs_all_repetitions() -> None:
     played = rows(SEX, "random", 4)
     assert all("cor34" not in row.ceilings for row in played)
-    bounded = with_corollary(played)
+    bounded = with_repetition_ceilings(played)
     assert len({json.dumps(row.ceilings["cor34"]) for row in bounded}) == 1
     # for a weak attack the corollary is tighter than the theorem that holds for all attacks
     assert bounded[0].ceilings["cor34"]["0.95"] < bounded[0].ceilings["thm35"]["0.95"]
@@ -103,16 +103,20 @@ def test_corollary_needs_all_repetitions() -> None:
 
 def test_infinite_epsilon() -> None:
     (row,) = rows(Game("fire", ("ALS Unit",), inf), "prior", 1)
-    assert row.sigma == 0 and row.mu == inf and row.ceilings["thm35"]["0.05"] == 100
+    assert (
+        row.facts["mechanism.sigma"] == 0
+        and row.facts["mechanism.mu"] == inf
+        and row.ceilings["thm35"]["0.05"] == 100
+    )
     assert row.to_json()["epsilon"] == "inf"
     assert Result.from_json(json.loads(json.dumps(row.to_json(), allow_nan=False))) == row
 
 
 def test_known_columns_may_be_few() -> None:
-    game = Game("acs", ("SEX",), 1.0, known=("MAR", "AGEP"), k=2)
+    game = Game("acs", ("SEX",), 1.0, known=("MAR", "AGEP"), mechanism_options=Options({"k": 2}))
     (row,) = rows(game, "rap", 1)
     assert row.known == ("AGEP", "MAR")
-    assert row.sigma == pytest.approx(2**0.5 / row.mu)
+    assert row.facts["mechanism.sigma"] == pytest.approx(2**0.5 / row.facts["mechanism.mu"])
 
 
 @pytest.mark.parametrize(
@@ -124,7 +128,7 @@ def test_known_columns_may_be_few() -> None:
         ({"known": ("SEX",)}, "both known and a target"),
         ({"known": ("NOPE",)}, "unknown column 'NOPE'"),
         ({"n": 0}, "n must be at least 1"),
-        ({"k": 17}, "k must be between 1 and the 16 columns"),
+        ({"mechanism_options": Options({"k": 17})}, "k must be between 1 and the 16 columns"),
         ({"epsilon": 0.0}, "epsilon must be > 0"),
         ({"epsilon": -2.0}, "epsilon must be > 0"),
         ({"epsilon": float("nan")}, "epsilon must be > 0"),

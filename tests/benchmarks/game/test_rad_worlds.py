@@ -11,12 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from reconbench.attacks.optimal import joint_prior
+from reconbench.attacks.rad_optimal import joint_prior
 from reconbench.benchmarks.computations.rad import epsilon_for_rad, epsilon_for_rero
 from reconbench.benchmarks.game.play import Game, Round
 from reconbench.benchmarks.run.cost_estimates import estimate
 from reconbench.benchmarks.run.runner import run
-from reconbench.benchmarks.store import provenance
 from reconbench.benchmarks.store.store import Store
 from reconbench.benchmarks.store.summary import summarise
 from reconbench.benchmarks.suites.suite import SuiteError, find_suite, read_suite
@@ -148,23 +147,6 @@ def test_figure_2() -> None:
             power = LaplaceDP(epsilon_for_rero(risk, 10)).power(0.1)
             assert float(power) == pytest.approx(risk, rel=1e-9)
     assert epsilon_for_rad(0.95, 10) == math.inf and math.isnan(epsilon_for_rero(0.1, 10))
-
-
-def test_kinds_are_hashed_from_their_own_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    kinds = ("rad", "rad-error", "success")
-    before = {kind: provenance.code_version("none", kind) for kind in kinds}
-    source = provenance._source
-    for file, stale in (("computations/rad", {"rad", "rad-error"}), ("point", set(kinds))):
-        monkeypatch.setattr(
-            provenance,
-            "_source",
-            lambda of, file=file: "x" if of.with_suffix("").match(file) else source(of),
-        )
-        provenance._computation.cache_clear()
-        now = {kind: provenance.code_version("none", kind) for kind in kinds}
-        assert {kind for kind in kinds if now[kind] != before[kind]} == stale
-    monkeypatch.undo()
-    provenance._computation.cache_clear()
 
 
 def test_bad_curves(tmp_path: Path) -> None:

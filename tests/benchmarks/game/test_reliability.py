@@ -7,13 +7,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from reconbench.benchmarks.game.options import Options
 from reconbench.benchmarks.game.play import AttackSpec, Game, Round, play
 from reconbench.benchmarks.game.reliability import calibration, error, together
 from reconbench.benchmarks.game.result import Result
 from reconbench.benchmarks.store.summary import summarise
 from reconbench.reports import Board
 
-GAME = Game("acs", ("SEX",), 10.0, n=200, k=2, known=("AGEP", "MAR", "RELP"))
+GAME = Game(
+    "acs", ("SEX",), 10.0, n=200, mechanism_options=Options({"k": 2}), known=("AGEP", "MAR", "RELP")
+)
 
 
 def test_counts_by_tenths() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from reconbench.benchmarks.game.play import AttackSpec
-from reconbench.benchmarks.plugins.check_attack import Player, check_attack, run_check
+from reconbench.benchmarks.plugins.check_attack import Player, check_attack, play_check
 
 DISHONEST = """
 import gc
@@ -73,7 +73,7 @@ def test_attacks_on_other_releases_pass_and_play(name: str, mechanism: str) -> N
 def test_forged_releases_are_caught(tmp_path: Path, mechanism: str) -> None:
     path = tmp_path / "dishonest.py"
     path.write_text(DISHONEST)
-    found = run_check("leaves the view alone", Player(AttackSpec(f"{path}:Forger"), mechanism))
+    found = play_check("leaves the view alone", Player(AttackSpec(f"{path}:Forger"), mechanism))
     assert found.passed is False and "changed the release" in found.detail
 
 

@@ -13,18 +13,19 @@ import numpy as np
 import pytest
 
 from reconbench.benchmarks import plugins
-from reconbench.benchmarks.game.play import RELEASE_AXES, AttackSpec, Game, Round, check, play
+from reconbench.benchmarks.game.options import Options, OptionsError
+from reconbench.benchmarks.game.play import AttackSpec, Game, Round, check, play
 from reconbench.benchmarks.game.random_streams import stream
 from reconbench.benchmarks.game.result import Result
-from reconbench.benchmarks.plugins.options import OptionsError, canonical, read, written
+from reconbench.benchmarks.game.setting import Seeds
 from reconbench.benchmarks.run.runner import run
 from reconbench.benchmarks.store.store import Store, row_key
 from reconbench.benchmarks.store.summary import summarise
 from reconbench.benchmarks.suites.suite import SuiteError, read_suite
 from reconbench.mechanisms import MarginalsRelease
 
-SEX = Game("acs", ("SEX",), 1.0, n=30, k=2)
-WHOLE = replace(SEX, mechanism_options='{"workload": "all"}')
+SEX = Game("acs", ("SEX",), 1.0, n=30, mechanism_options=Options({"k": 2}))
+WHOLE = replace(SEX, mechanism_options=Options({"k": 2, "workload": "all"}))
 
 PADDED = '''
 from dataclasses import dataclass
@@ -110,11 +111,12 @@ def said(folder: Path, mechanism: str) -> str:
 
 
 def test_options_are_written_in_one_way() -> None:
-    assert written({"b": 1, "a": "x"}) == written({"a": "x", "b": 1}) == '{"a": "x", "b": 1}'
-    assert canonical('{ "b":1,"a":"x" }') == '{"a": "x", "b": 1}'
-    texts = {written({"a": value}) for value in (1, 1.0, True, "1")}
-    assert len(texts) == 4
-    assert [read(text)["a"] for text in sorted(texts)] == ["1", 1, 1.0, True]
+    assert Options({"b": 1, "a": "x"}) == Options({"a": "x", "b": 1})
+    assert Options('{ "b":1,"a":"x" }').text == '{"a": "x", "b": 1}'
+    different = {Options({"a": value}) for value in (1, 1.0, True, "1")}
+    assert len(different) == 4
+    texts = sorted(each.text for each in different)
+    assert [Options(text)["a"] for text in texts] == ["1", 1, 1.0, True]
 
 
 @pytest.mark.parametrize(
@@ -127,7 +129,7 @@ def test_options_are_written_in_one_way() -> None:
 )
 def test_options_that_cannot_be_an_axis(options: dict[str, object], message: str) -> None:
     with pytest.raises(OptionsError, match=message):
-        written(options)
+        Options(options)
 
 
 @pytest.mark.parametrize("text", ["[]", "workload=all", '"all"', ""])
@@ -138,14 +140,14 @@ def test_games_take_a_json_object_only(text: str) -> None:
 
 def test_without_options_streams_are_what_they_were() -> None:
     """Their axes, spelled out: whatever is added must leave these alone."""
-    prior = plugins.prior("acs")
+    prior = plugins.load_prior("acs")
     axes = {"n": 30, "targets": ["SEX"], "known": [], "k": 2, "epsilon": 1.0, "delta": 1e-5}
     axes |= {"mechanism": "gaussian-marginals", "prior": prior.sha256(), "seed": 0, "rep": 0}
     spelled = stream("release", axes).integers(2**62)
-    assert SEX.stream("release", prior, *RELEASE_AXES).integers(2**62) == spelled
-    same = replace(SEX, mechanism_options=" { } ")
+    assert SEX.stream("release", prior, Seeds.RELEASE).integers(2**62) == spelled
+    same = replace(SEX, mechanism_options=' {"k":2} ')  # type: ignore[arg-type]
     assert same == SEX and hash(same) == hash(SEX)
-    other = WHOLE.stream("release", prior, *RELEASE_AXES).integers(2**62)
+    other = WHOLE.stream("release", prior, Seeds.RELEASE).integers(2**62)
     assert other != spelled
     assert Round.of(WHOLE).table_hash == Round.of(SEX).table_hash
 
@@ -154,11 +156,13 @@ def test_the_whole_workload_from_game_to_summary(tmp_path: Path) -> None:
     """15 of 120 two-way marginals touch SEX: the same guarantee, √8 times the noise."""
     rows = [play(Round.of(game), AttackSpec("averaging")) for game in (SEX, WHOLE)]
     some, all_ = rows
-    assert some.mechanism_options == {} and all_.mechanism_options == {"workload": "all"}
-    assert all_.noise_sd == pytest.approx(some.noise_sd * sqrt(120 / 15))
-    assert (all_.mu, all_.guarantee, all_.ceilings) == (some.mu, some.guarantee, some.ceilings)
-    assert some.game != all_.game and some.cell != all_.cell
-    assert "gaussian-marginals workload=all" in all_.describe()
+    assert dict(some.mechanism_options) == {"k": 2}
+    assert dict(all_.mechanism_options) == {"k": 2, "workload": "all"}
+    noise = "mechanism.noise_sd"
+    assert all_.facts[noise] == pytest.approx(some.facts[noise] * sqrt(120 / 15))
+    assert (all_.guarantee, all_.ceilings) == (some.guarantee, some.ceilings)
+    assert some.setting != all_.setting and some.cell != all_.cell
+    assert "k=2 workload=all" in all_.describe()
     assert len(summarise(rows)) == 2
     release = Round.of(WHOLE).view.release
     assert isinstance(release, MarginalsRelease) and len(release.workload) == 120
@@ -174,18 +178,24 @@ def test_the_whole_workload_from_game_to_summary(tmp_path: Path) -> None:
 def test_rows_of_before_there_were_options() -> None:
     row = play(Round.of(SEX), AttackSpec("prior"))
     raw = json.loads(json.dumps(row.to_json()))
-    assert raw.pop("mechanism_options") == {}
-    assert Result.from_json(raw) == Result.rebuilt(raw) == row
+    del raw["mechanism_options"], raw["facts"]
+    raw |= {
+        "k": 2,
+        **{name: row.facts[f"mechanism.{name}"] for name in ("sigma", "mu", "noise_sd")},
+    }
+    for read in (Result.from_json(raw), Result.rebuilt(raw)):
+        assert (read.setting, read.cell) == (row.setting, row.cell)
+        assert read.facts.items() <= row.facts.items() and read.facts["mechanism.k"] == 2
 
 
 def test_suites_take_names_and_tables(tmp_path: Path) -> None:
     both = '["gaussian-marginals", {mechanism = "gaussian-marginals", options = {workload="all"}}]'
     assert [game.mechanism_options for game in games(tmp_path, both)] == [
-        "{}",
-        '{"workload": "all"}',
+        Options({"k": 2}),
+        Options({"k": 2, "workload": "all"}),
     ]
     alone = '{mechanism = "gaussian-marginals"}'
-    assert [game.mechanism_options for game in games(tmp_path, alone)] == ["{}"]
+    assert [game.mechanism_options for game in games(tmp_path, alone)] == [Options({"k": 2})]
     (plain,) = games(tmp_path, '"gaussian-marginals"')
     assert [plain] == games(tmp_path, alone)
 
@@ -194,8 +204,8 @@ def test_suites_take_names_and_tables(tmp_path: Path) -> None:
     ("excluded", "left"),
     [
         ('"gaussian-marginals"', []),
-        ('{mechanism = "gaussian-marginals", options = {workload = "all"}}', ["{}"]),
-        ('{mechanism = "gaussian-marginals"}', ['{"workload": "all"}']),
+        ('{mechanism = "gaussian-marginals", options = {workload = "all"}}', ['{"k": 2}']),
+        ('{mechanism = "gaussian-marginals"}', ['{"k": 2, "workload": "all"}']),
     ],
 )
 def test_games_to_leave_out(tmp_path: Path, excluded: str, left: list[str]) -> None:
@@ -204,7 +214,7 @@ def test_games_to_leave_out(tmp_path: Path, excluded: str, left: list[str]) -> N
     more = f"exclude = [{{mechanism = [{excluded}]}}]\ninclude = [{{epsilon = 3}}]\n"
     if left:
         found = games(tmp_path, both, more)
-        assert [game.mechanism_options for game in found] == left * 2
+        assert [game.mechanism_options.text for game in found] == left * 2
     else:
         with pytest.raises(SuiteError, match="no game is left"):
             games(tmp_path, both, more)
@@ -225,18 +235,23 @@ def test_a_file_is_left_out_by_its_path_as_given(
         (
             '{mechanism = "gaussian-marginals", options = {wrkload = "all"}}',
             "mechanism: mechanism 'gaussian-marginals' has no option 'wrkload'; "
-            "its options: workload",
+            "its options: k, workload",
         ),
         (
             '{mechanism = "gaussian-marginals", options = {k = 2}}',
-            "'k' of mechanism 'gaussian-marginals' is set by the game, not by an option; "
-            "its options: workload",
+            "mechanism: k is given for the block and as an option; keep one of them",
         ),
         (
+            '{mechanism = "gaussian-marginals", options = {epsilon = 2}}',
+            "'epsilon' of mechanism 'gaussian-marginals' is set by the game, not by an option; "
+            "its options: k, workload",
+        ),
+        ('"grr"', "mechanism: mechanism 'grr' has no option 'k'; its options: "),
+        (
             '{mechanism = "gaussian-marginals", options = {workload = "some"}}',
-            "mechanism 'gaussian-marginals' with workload = 'some' cannot be built: "
+            "mechanism 'gaussian-marginals' with workload=some k=2 cannot be built: "
             "gaussian-marginals: workload must be 'touching' or 'all', got 'some'; "
-            "its options: workload",
+            "its options: k, workload",
         ),
         ('{mechanism = "gaussian-marginals", option = {}}', "games.0.mechanism.0.option"),
         ('{mechanism = "magic", options = {a = 1}}', "unknown mechanism 'magic'"),
@@ -250,12 +265,20 @@ def test_bad_options_are_told_in_one_line(tmp_path: Path, mechanism: str, messag
 @pytest.mark.parametrize(
     ("cls", "options", "message"),
     [
-        ("Padded", "{factor = 0.5}", "with factor = 0.5 cannot be built: factor must be 1 or more"),
+        (
+            "Padded",
+            "{factor = 0.5}",
+            "with factor=0.5 k=2 cannot be built: factor must be 1 or more",
+        ),
         ("Padded", '{factor = "big"}', "cannot be built: TypeError: '>=' not supported"),
-        ("Padded", "{size = 1}", "has no option 'size'; its options: factor"),
-        ("Needy", "{}", "needs the option 'clip'; its options: clip"),
-        ("Needy", "{clip = 2}", "with clip = 2 cannot be built: KeyError: 2; its options: clip"),
-        ("Open", "{epsilon = 2}", "set by the game, not by an option; its options: others"),
+        ("Padded", "{size = 1}", "has no option 'size'; its options: k, factor"),
+        ("Needy", "{}", "needs the option 'clip'; its options: k, clip"),
+        (
+            "Needy",
+            "{clip = 2}",
+            "with clip=2 k=2 cannot be built: KeyError: 2 (padded.py, line",
+        ),
+        ("Open", "{epsilon = 2}", "set by the game, not by an option; its options: k, others"),
         ("Nameless", "{}", "needs a class attribute `name`, a short text"),
     ],
 )
@@ -271,7 +294,9 @@ def test_options_reach_a_plugin(tmp_path: Path, padded: str) -> None:
     for spec, options in entries:
         (game,) = games(tmp_path, f'{{mechanism = "{spec}", options = {options}}}')
         built = check(game)[3]
-        plain = check(replace(game, mechanism="gaussian-marginals", mechanism_options="{}"))[3]
+        plain = check(
+            replace(game, mechanism="gaussian-marginals", mechanism_options=Options({"k": 2}))
+        )[3]
         factor = 2 if "factor" in options else 3
         assert built.facts()["noise_sd"] == pytest.approx(factor * plain.facts()["noise_sd"])
 
@@ -284,19 +309,23 @@ def played(folder: Path, mechanism: str, jobs: int = 1) -> list[Result]:
 
 
 def test_a_suite_with_a_plugin_and_its_options(tmp_path: Path, padded: str) -> None:
-    factors = [f'{{mechanism = "{padded}", options = {{factor = {f}}}}}' for f in ("1.0", "2.5")]
+    factors = [
+        f'{{mechanism = "{padded}", options = {{factor = {f}}}}}' for f in ("1.0", "1.5", "2.5")
+    ]
     rows = played(tmp_path, f'["{padded}", {", ".join(factors)}]')
     assert len(rows) == 3 * 2 * 2 and all(row.error is None for row in rows)
-    assert [row.mechanism_options for row in rows[::4]] == [{}, {"factor": 1.0}, {"factor": 2.5}]
-    quiet, one, loud = (row.noise_sd for row in rows[::4])
-    assert one == quiet and loud == pytest.approx(2.5 * quiet)
+    assert [row.mechanism_options for row in rows[::4]] == [
+        Options({"k": 2, **more}) for more in ({}, {"factor": 1.5}, {"factor": 2.5})
+    ]
+    quiet, more, most = (row.facts["mechanism.noise_sd"] for row in rows[::4])
+    assert more == pytest.approx(1.5 * quiet) and most == pytest.approx(2.5 * quiet)
     assert {row.mechanism for row in rows} == {"padded"}
     assert len(summarise(rows)) == 6
     assert played(tmp_path, f'["{padded}", {", ".join(factors)}]', jobs=2) == rows
 
 
 def answers(spec: str) -> Sequence[np.ndarray]:
-    release = Round.of(replace(SEX, mechanism=plugins.absolute(spec))).view.release
+    release = Round.of(replace(SEX, mechanism=plugins.make_absolute(spec))).view.release
     assert isinstance(release, MarginalsRelease)
     return release.answers
 
@@ -309,10 +338,10 @@ def test_a_plugin_gives_the_same_numbers_wherever_it_lies(tmp_path: Path, padded
     (elsewhere / "edited.py").write_text(PADDED + "\n# another one\n")
     for mine, theirs in zip(answers(padded), answers(copy), strict=True):
         assert np.array_equal(mine, theirs)
-    assert plugins.identity(padded) == plugins.identity(copy)
+    assert plugins.identify_spec(padded) == plugins.identify_spec(copy)
     others = [f"{elsewhere / 'edited.py'}:Padded", padded.replace(":Padded", ":Open")]
     for other in others:
-        assert plugins.identity(other) != plugins.identity(padded)
+        assert plugins.identify_spec(other) != plugins.identify_spec(padded)
         assert not np.array_equal(answers(other)[0], answers(padded)[0])
     mine, theirs = (
         play(Round.of(replace(SEX, mechanism=spec)), AttackSpec("averaging"))
@@ -322,9 +351,9 @@ def test_a_plugin_gives_the_same_numbers_wherever_it_lies(tmp_path: Path, padded
 
 
 def test_identities_of_what_is_no_file() -> None:
-    assert plugins.identity("gaussian-marginals") == "gaussian-marginals"
+    assert plugins.identify_spec("gaussian-marginals") == "gaussian-marginals"
     with pytest.raises(plugins.PluginError, match="no plugin file"):
-        plugins.identity("/nowhere/x.py:X")
+        plugins.identify_spec("/nowhere/x.py:X")
 
 
 @pytest.mark.parametrize(
@@ -337,4 +366,4 @@ def test_identities_of_what_is_no_file() -> None:
     ],
 )
 def test_names_without_folders(spec: str, name: str) -> None:
-    assert plugins.short(spec) == name
+    assert plugins.shorten_spec(spec) == name

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import shutil
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 
-from reconbench.benchmarks import plugins
+from reconbench.benchmarks.game.options import Options
 from reconbench.benchmarks.game.play import AttackSpec, Game
-from reconbench.benchmarks.game.result import SCHEMA_VERSION
 from reconbench.benchmarks.store.store import row_key
 
-SEX = Game("acs", ("SEX",), 1.0, n=30, k=2)
+SEX = Game("acs", ("SEX",), 1.0, n=30, mechanism_options=Options({"k": 2}))
 
 FILE = """
 from reconbench.attacks.baselines import PriorGuess
@@ -29,19 +26,6 @@ class Guess(PriorGuess):
 def data():
     return acs()
 """
-
-
-def test_without_options_the_configuration_is_hashed_as_before() -> None:
-    axes = {each.name: getattr(SEX, each.name) for each in fields(Game)}
-    del axes["mechanism_options"], axes["advantage"]
-    axes |= {"epsilon": "1.0", "delta": "1e-05"}
-    prior = plugins.prior("acs").sha256()
-    text = json.dumps([axes, prior, SCHEMA_VERSION], sort_keys=True)
-    player = json.dumps(["prior", "", {}], sort_keys=True)
-    config = hashlib.sha256((text + player).encode()).hexdigest()
-    assert row_key(SEX, AttackSpec("prior")).config == config
-    other = replace(SEX, mechanism_options='{"workload": "all"}')
-    assert row_key(other, AttackSpec("prior")).config != config
 
 
 def test_a_copy_of_a_plugin_has_the_same_keys(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ import pytest
 from reconbench.benchmarks import memory
 from reconbench.benchmarks.game.play import AttackSpec, Game
 from reconbench.benchmarks.game.result import Result, Status
-from reconbench.benchmarks.plugins.check_attack import Player, check_attack, run_check
+from reconbench.benchmarks.plugins.check_attack import Player, check_attack, play_check
 from reconbench.benchmarks.run.pool import Assignment, Pool
 from reconbench.benchmarks.run.runner import Unit, grouped, play_units, run
 from reconbench.benchmarks.run.worker_process import LimitError, Limits, WorkerError
@@ -424,7 +424,7 @@ def test_the_kit_compares_together_with_alone(together: Path) -> None:
         ("Short", False, "must return a list of 3 reconstructions"),
         ("Many", True, "reconstruct_many on 3 views gives the same"),
     ):
-        found = run_check(name, Player(AttackSpec(f"{together}:{plugin}")))
+        found = play_check(name, Player(AttackSpec(f"{together}:{plugin}")))
         assert found.passed is passed and detail in found.detail, found
 
 

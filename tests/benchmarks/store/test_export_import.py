@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from reconbench.benchmarks.game.options import Options
 from reconbench.benchmarks.game.play import AttackSpec, Game
 from reconbench.benchmarks.game.result import FIELDS, Result, Status
 from reconbench.benchmarks.run.runner import Unit, play_unit
@@ -37,7 +38,7 @@ from reconbench.benchmarks.store.store import (
     row_key,
 )
 
-GAME = Game("acs", ("SEX",), 3.0, n=10, k=2)
+GAME = Game("acs", ("SEX",), 3.0, n=10, mechanism_options=Options({"k": 2}))
 PRIOR = AttackSpec("prior")
 LOST = {"status": Status.FAILED, "successes": None}
 

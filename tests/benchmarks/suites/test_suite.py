@@ -35,7 +35,8 @@ def written(folder: Path, text: str, name: str = "mine.toml") -> Path:
 
 def games(path: Path) -> set[tuple[object, ...]]:
     return {
-        (u.game.targets, u.game.k, u.game.epsilon, u.game.metric) for u in read_suite(path).units()
+        (u.game.targets, u.game.mechanism_options.get("k", 3), u.game.epsilon, u.game.metric)
+        for u in read_suite(path).units()
     }
 
 
@@ -75,7 +76,7 @@ def test_the_papers_games() -> None:
     assert len(fig4) == 26 and {unit.game.epsilon for unit in fig4} == {1.0}
     fig6 = found["swanberg-fig6"].units(repetitions=1)
     for dataset, most in (("acs", 13), ("fire", 7)):
-        order = plugins.prior(dataset).visit_order
+        order = plugins.load_prior(dataset).visit_order
         mine = [unit.game for unit in fig6 if unit.game.dataset == dataset]
         assert [game.targets for game in mine] == [order[:h] for h in range(1, most + 1)]
         assert {game.known for game in mine} == {order[-3:]}
@@ -133,7 +134,11 @@ def test_a_suite_of_suites_in_files(tmp_path: Path) -> None:
         ("[1, inf]", '"1"', r"games.0.epsilon.0: .*valid number, got '1'"),
         ("[1, inf]", "0", r"games.0.epsilon.0: .*greater than 0, got 0"),
         ("[1, inf]", "[]", r"games.0.epsilon: .*at least 1 item.*give a value or leave"),
-        ("[2, 3]", "17", r"games.0.the game on SEX: k must be between 1 and the 16 columns"),
+        (
+            "[2, 3]",
+            "17",
+            r"games.0.the game on SEX: .* with k=17 .* k must be between 1 and the 16 columns",
+        ),
         ('"SEX", [', '"SXE", [', r"games.0.targets: unknown column 'SXE'; this domain has AGEP"),
         ('["SEX", ["SEX", "MAR"]]', '"visit:1-16"', r"targets: 'visit:1-16' must count from 1 to"),
         ('["SEX", ["SEX", "MAR"]]', "[]", r"games.0.targets: give \"each\", \"visit:A-B\" or"),

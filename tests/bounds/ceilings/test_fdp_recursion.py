@@ -19,7 +19,7 @@ from reconbench.bounds import (
     PureDP,
     Relation,
 )
-from reconbench.bounds.audit.one_run_tests import Tally, UniformCanaries
+from reconbench.bounds.audit.one_run import Tally, UniformCanaries
 from reconbench.bounds.ceilings.fdp_recursion import FdpRecursion, fdp_ceilings
 from reconbench.bounds.ceilings.prior_exact import PriorExact
 from reconbench.bounds.ceilings.profile import profile_ceilings

@@ -12,19 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import ndtri
 
-from reconbench.bounds import ApproxDP, GaussianDP, Guarantee, PureDP, Relation, gaussian_mu
-
-GUARANTEES: list[Guarantee] = [
-    PureDP(0.1),
-    PureDP(2.0),
-    PureDP(50.0),
-    ApproxDP(1.0, 1e-5),
-    ApproxDP(3.0, 0.2),
-    GaussianDP(0.05),
-    GaussianDP(0.268051),
-    GaussianDP(2.0),
-]
-ALPHAS = np.concatenate([np.logspace(-14, -1, 4_001), np.linspace(0.0, 1, 200_001)])
+from reconbench.bounds import ApproxDP, GaussianDP, PureDP, Relation, gaussian_mu
 
 
 def exact_gaussian_delta(epsilon: float, mu: float) -> mpmath.mpf:
@@ -32,42 +20,6 @@ def exact_gaussian_delta(epsilon: float, mu: float) -> mpmath.mpf:
     with mpmath.workdps(60):
         e, m = mpmath.mpf(epsilon), mpmath.mpf(mu)
         return mpmath.ncdf(-e / m + m / 2) - mpmath.exp(e) * mpmath.ncdf(-e / m - m / 2)
-
-
-@pytest.mark.parametrize("guarantee", GUARANTEES, ids=lambda g: g.describe())
-def test_profile_is_the_conjugate_of_the_tradeoff(guarantee: Guarantee) -> None:
-    f = guarantee.tradeoff(ALPHAS)
-    for epsilon in (0.0, 0.05, 0.7, 1.0, 2.5):
-        gain = 1 - f - math.exp(epsilon) * ALPHAS
-        # The grid misses the maximiser by a little, so it can only fall short.
-        assert gain.max() <= guarantee.delta_at(epsilon) + 1e-12
-        assert gain.max() == pytest.approx(guarantee.delta_at(epsilon), abs=2e-4)
-    assert guarantee.total_variation() == guarantee.delta_at(0.0)
-
-
-@pytest.mark.parametrize("guarantee", GUARANTEES, ids=lambda g: g.describe())
-def test_tradeoff_is_a_symmetric_convex_curve_below_chance(guarantee: Guarantee) -> None:
-    alpha = np.linspace(0, 1, 2_001)
-    f = guarantee.tradeoff(alpha)
-    assert np.all(f <= 1 - alpha + 1e-15)
-    assert np.all(np.diff(f) <= 1e-15)
-    assert np.all(np.diff(f, 2) >= -1e-12)
-    assert f[-1] == pytest.approx(0.0, abs=1e-300)
-    # f(f(α)) = α wherever f is positive: a trade-off between two neighbours, in either order.
-    inside = (f > 1e-9) & (f < 1 - 1e-9) & (alpha > 1e-9)
-    inside &= f < guarantee.tradeoff(np.zeros(()))
-    np.testing.assert_allclose(guarantee.tradeoff(f[inside]), alpha[inside], rtol=1e-7, atol=1e-9)
-
-
-@pytest.mark.parametrize("guarantee", GUARANTEES, ids=lambda g: g.describe())
-def test_epsilon_at_inverts_delta_at(guarantee: Guarantee) -> None:
-    top = guarantee.total_variation()
-    for share in (0.999, 0.5, 0.3):
-        delta = guarantee.delta_at(50.0) + share * (top - guarantee.delta_at(50.0))
-        epsilon = guarantee.epsilon_at(delta)
-        assert guarantee.delta_at(epsilon) == pytest.approx(delta, rel=1e-9)
-    if top < 1 - 1e-9:
-        assert guarantee.epsilon_at(top + 1e-9) == 0.0
 
 
 def test_approx_profile_closed_forms() -> None:
@@ -137,10 +89,7 @@ def test_gaussian_mu_grows_with_either_budget(epsilon: float, delta: float, more
 
 def test_limits() -> None:
     for nothing in (PureDP(math.inf), ApproxDP(math.inf, 1e-5), GaussianDP(math.inf)):
-        assert nothing.tradeoff([0.0, 0.3, 1.0]).tolist() == [0.0, 0.0, 0.0]
         assert nothing.delta_at(10.0) == 1.0
-        assert nothing.epsilon_at(0.5) == math.inf
-        assert nothing.total_variation() == 1.0
     perfect = GaussianDP(0.0)
     np.testing.assert_allclose(perfect.tradeoff([0.0, 0.3, 1.0]), [1.0, 0.7, 0.0], rtol=1e-15)
     assert (perfect.delta_at(0.0), perfect.epsilon_at(0.0)) == (0.0, 0.0)

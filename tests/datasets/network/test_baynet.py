@@ -12,7 +12,7 @@ from scipy.stats import chisquare
 
 from reconbench.datasets import Attribute, BayNet, Domain, DomainError, Prior, Table, draw_targets
 from reconbench.datasets.network import elimination
-from reconbench.datasets.network.interop import quiet_pgmpy, to_pgmpy
+from reconbench.datasets.network.pgmpy_bridge import quiet_pgmpy, to_pgmpy
 
 Make = Callable[..., BayNet]
 

@@ -9,7 +9,7 @@ import pytest
 
 from reconbench.datasets import Attribute, BayNet, Domain, DomainError, load_prior, save_prior
 from reconbench.datasets.network.bif import load_codebook
-from reconbench.datasets.network.interop import quiet_pgmpy
+from reconbench.datasets.network.pgmpy_bridge import quiet_pgmpy
 
 Make = Callable[..., BayNet]
 

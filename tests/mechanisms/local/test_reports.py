@@ -226,7 +226,7 @@ def test_sampled_likelihoods_give_theorem_4_3(kind: type[GRR]) -> None:
 @pytest.mark.parametrize("kind", MECHANISMS)
 @pytest.mark.parametrize("record", [False, True])
 def test_contract(toy_net: BayNet, kind: type[LocalReports], record: bool) -> None:
-    mechanism = kind.for_budget(toy_net.domain, ("c", "b"), 1.0, 1e-5, k=3, record=record)
+    mechanism = kind.for_budget(toy_net.domain, ("c", "b"), 1.0, 1e-5, record=record)
     assert isinstance(mechanism, Mechanism)
     assert mechanism.columns == (toy_net.domain.names if record else ("b", "c"))
     assert mechanism.size == mechanism.channel.size == (3 * 2 * 4 * 2 * 3 if record else 8)

@@ -9,15 +9,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from reconbench.benchmarks.game.options import Options
 from reconbench.benchmarks.game.result import Result, Status
 from reconbench.reports.compare.compare import Verdict, compare
-from reconbench.reports.compare.pages import (
+from reconbench.reports.compare.report import (
     compare_csv,
     compare_html,
     compare_markdown,
-    ordered,
-    shared,
-    summary,
+    find_shared_ending,
+    sort_changes,
+    summarise_comparison,
 )
 from reconbench.reports.statistics import sign_flip
 
@@ -26,14 +27,11 @@ ROW = Result(
     data_hash="0",
     targets=("SEX",),
     known=("AGEP",),
+    mechanism_options=Options({"k": 2}),
     n=100,
-    k=2,
     epsilon=1.0,
     delta=1e-5,
     mechanism="gaussian-marginals",
-    sigma=1.0,
-    mu=1.0,
-    noise_sd=1.0,
     guarantee="1-GDP",
     relation="replace-one",
     unit="record",
@@ -80,12 +78,11 @@ def test_a_change_for_the_better() -> None:
 def test_what_all_games_share_is_said_once() -> None:
     games = [*rows([50, 51]), *rows([52, 50], targets=("MAR",)), *rows([60, 61], epsilon=3.0)]
     found = compare(games, games)
-    common = "δ = 1e-05, k = 2, n = 100, known columns: 1, gaussian-marginals, exact, realistic"
-    assert shared(found) == f", {common}, seed 0"
+    assert find_shared_ending(found) == ", n = 100, 1 known, k=2, exact"
     text = compare_markdown(found, "a", "b")
-    assert "| rap steps=3 | acs SEX, ε = 3 | 2 |" in text and text.count("k = 2") == 1
-    assert json.dumps(found.to_json()["cells"]).count("k = 2") == 3
-    assert shared(compare(rows([50]), rows([51]))) == ""
+    assert "| rap steps=3 | acs SEX, ε = 3 | 2 |" in text and text.count("k=2") == 1
+    assert json.dumps(found.to_json()["cells"]).count("k=2") == 3
+    assert find_shared_ending(compare(rows([50]), rows([51]))) == ""
 
 
 def test_noise_and_no_change() -> None:
@@ -98,7 +95,7 @@ def test_noise_and_no_change() -> None:
 def test_few_repetitions_cannot_tell() -> None:
     found = compare(rows([50] * 5), rows([90] * 5))
     assert found.cells[0].verdict is Verdict.NOISE and not found.can_tell
-    assert any("too few repetitions" in text for text in summary(found))
+    assert any("too few repetitions" in text for text in summarise_comparison(found))
 
 
 def test_holm_over_all_cells() -> None:
@@ -120,12 +117,14 @@ def test_overall_blocks_are_repetitions() -> None:
 
 
 def test_rows_of_one_side_failures_and_other_tables() -> None:
-    failed = {"status": Status.FAILED, "error": "too slow", "successes": None}
-    before = [*rows([50, 50, 50]), replace(ROW, rep=9), replace(ROW, rep=4, **failed)]
+    def fail(row: Result) -> Result:
+        return replace(row, status=Status.FAILED, error="too slow", successes=None)
+
+    before = [*rows([50, 50, 50]), replace(ROW, rep=9), fail(replace(ROW, rep=4))]
     after = [
         *rows([50, 50])[:1],
         replace(ROW, rep=1, table_hash="other"),
-        replace(rows([50, 50, 50])[2], **failed),
+        fail(rows([50, 50, 50])[2]),
         replace(ROW, rep=4),
         replace(ROW, attack="new"),
     ]
@@ -158,12 +157,13 @@ def test_false_alarms_are_as_rare_as_stated() -> None:
     rng = np.random.default_rng(7)
     alarms = 0
     for _ in range(400):
-        both = [
+        before, after = (
             [r for e in range(6) for r in rows(rng.integers(40, 60, 8).tolist(), epsilon=e + 1.0)]
             for _ in range(2)
-        ]
+        )
         alarms += any(
-            each.verdict in (Verdict.BETTER, Verdict.WORSE) for each in compare(*both).cells
+            change.verdict in (Verdict.BETTER, Verdict.WORSE)
+            for change in compare(before, after).cells
         )
     assert alarms <= 36
 
@@ -173,7 +173,7 @@ def test_pages() -> None:
     before = rows([50] * 8, attack=evil) + rows([50] * 8, attack="=cmd()")
     after = rows([40] * 8, attack=evil) + rows([60] * 8, attack="=cmd()")
     found = compare(before, after)
-    assert [each.verdict for each in ordered(found.cells)] == [Verdict.WORSE, Verdict.BETTER]
+    assert [each.verdict for each in sort_changes(found.cells)] == [Verdict.WORSE, Verdict.BETTER]
     page = compare_html(found, evil, "after")
     assert "<script" not in page and "&lt;script&gt;" in page and "−10.0" in page
     markdown = compare_markdown(found, evil, "after")

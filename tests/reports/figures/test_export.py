@@ -16,7 +16,12 @@ from reconbench.benchmarks.store.summary import Summary
 from reconbench.cli import app
 from reconbench.reports import Board, ReportError
 from reconbench.reports.figures.charts import charts, chosen
-from reconbench.reports.figures.export import Format, drawn, figure_csv, figure_data
+from reconbench.reports.figures.export import (
+    Format,
+    draw_leaderboard_figures,
+    figure_csv,
+    figure_data,
+)
 
 
 @pytest.fixture
@@ -26,7 +31,7 @@ def board(bounded: Summary) -> Board:
 
 
 def test_every_figure_comes_in_every_format_with_its_numbers(board: Board) -> None:
-    found = {each.name: each.content for each in drawn(board, list(Format))}
+    found = {each.name: each.content for each in draw_leaderboard_figures(board, list(Format))}
     names = {name.partition(".")[0] for name in found}
     assert names == {"success", "epsilon", "heat", "split", "time", "bounds"}
     starts = {"svg": b"<svg", "png": b"\x89PNG", "pdf": b"%PDF", "csv": b"dataset,"}
@@ -73,10 +78,10 @@ def test_rows_share_a_panel_only_if_they_agree(bounded: Summary) -> None:
 
 
 def test_formats_are_checked() -> None:
-    assert Format.several("SVG, pdf,svg") == (Format.SVG, Format.PDF)
+    assert Format.parse_list("SVG, pdf,svg") == (Format.SVG, Format.PDF)
     for text in ("gif", "svg,gif", "", ","):
         with pytest.raises(ReportError, match="svg, png, pdf"):
-            Format.several(text)
+            Format.parse_list(text)
 
 
 def test_without_the_converter_the_error_says_what_to_install(
@@ -84,7 +89,7 @@ def test_without_the_converter_the_error_says_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, "vl_convert", None)
     with pytest.raises(ReportError, match=r"pip install 'reconbench\[figures\]'"):
-        list(drawn(board, [Format.SVG]))
+        list(draw_leaderboard_figures(board, [Format.SVG]))
 
 
 SUITE = """

@@ -86,7 +86,7 @@ def test_marks_are_where_their_values_are() -> None:
 
 
 def test_a_name_is_once_in_the_legend_with_all_its_marks() -> None:
-    marks = [Line([(0, 0), (1, 1)], "a"), Dots([(0, 0)], "a"), Line([(0, 1), (1, 0)])]
+    marks: list[Mark] = [Line([(0, 0), (1, 1)], "a"), Dots([(0, 0)], "a"), Line([(0, 1), (1, 0)])]
     text = draw_figure("t", [Panel(UNIT, UNIT, marks, "left"), Panel(UNIT, UNIT, marks)], columns=2)
     root = ET.fromstring(text)
     assert [each.text for each in root.iter(f"{SVG}text")].count("a") == 1

@@ -14,20 +14,18 @@ from pathlib import Path
 import pytest
 
 from reconbench.benchmarks.game.play import AttackSpec, Game, Round, play
-from reconbench.benchmarks.store.summary import Summary, summarise
+from reconbench.benchmarks.store.summary import Kind, Summary, declared_bounds, summarise
 from reconbench.reports import (
     COLUMNS,
     DICTIONARY,
     Board,
-    ReportError,
     leaderboard_columns,
     leaderboard_csv,
     leaderboard_parquet,
 )
-from reconbench.reports.leaderboard.columns import MEANS, TAILS
 from reconbench.reports.leaderboard.table import DERIVED, PRINTED
 
-OPTIONAL = re.compile(r"advantage|rad|rad_.*|(ceiling|value|paper)(_.*)?")
+OPTIONAL = re.compile(r"bound_errors|advantage|data_hash|rad|rad_.*|(ceiling|value|paper)(_.*)?")
 
 
 def read(text: str) -> list[dict[str, str]]:
@@ -35,11 +33,12 @@ def read(text: str) -> list[dict[str, str]]:
 
 
 def test_the_header_is_the_documented_columns_in_order(summary: Summary) -> None:
-    every = dict.fromkeys(TAILS, summary.ceilings["thm35"])
-    every |= {bound: {"mean": 1.0} for bound in MEANS}
-    header = (
-        leaderboard_csv([replace(summary, ceilings=every, advantage=1)]).splitlines()[0].split(",")
-    )
+    every = {
+        name: dict.fromkeys(declared.levels, 1.0) for name, declared in declared_bounds().items()
+    }
+    row = replace(summary, ceilings=every, advantage=1, bound_errors=("new: broken",))
+    rows = [replace(row, data_hash=text) for text in "ab"]
+    header = leaderboard_csv(rows).splitlines()[0].split(",")
     assert header == [name for name in DICTIONARY if not name.startswith(("value_", "paper"))]
     assert list(DICTIONARY) == ["suite", *COLUMNS, *DERIVED, *PRINTED]
 
@@ -76,14 +75,15 @@ def test_parquet_holds_the_same_table(bounded: Summary, failed: Summary) -> None
 
 
 def test_a_mean_ceiling_has_one_column_without_a_confidence(summary: Summary) -> None:
-    ceilings = {name: {"mean": float(place)} for place, name in enumerate(MEANS)}
+    means = [name for name, each in declared_bounds().items() if each.kind is Kind.MEAN]
+    ceilings = {name: {"mean": float(place)} for place, name in enumerate(sorted(means)[::-1])}
     (row,) = read(leaderboard_csv([replace(summary, ceilings=ceilings)]))
     assert row["tightest_mean"] == "0.0"
     assert {name: row[name] for name in row if name.startswith("ceiling_")} == {
         "ceiling_prior-exact": "0.0",
         "ceiling_mean": "1.0",
     }
-    for name in MEANS:
+    for name in means:
         assert "in expectation" in COLUMNS[f"ceiling_{name}"]
 
 
@@ -112,17 +112,37 @@ def test_columns_of_absent_ceilings_are_left_out(summary: Summary) -> None:
     assert header == [name for name in DICTIONARY if name in there or not OPTIONAL.fullmatch(name)]
 
 
-def test_an_undocumented_ceiling_is_refused(summary: Summary) -> None:
-    with pytest.raises(ReportError, match=r"ceiling_new_0\.9"):
-        leaderboard_csv([replace(summary, ceilings={"new": {"0.9": 1.0}})])
-
-
-@pytest.mark.parametrize("ceilings", [{"thm35": {"mean": 1.0}}, {"mean": {"0.95": 1.0}}])
-def test_a_ceiling_of_the_wrong_kind_is_refused(
-    summary: Summary, ceilings: dict[str, dict[str, float]]
+@pytest.mark.parametrize(
+    ("ceilings", "column"),
+    [
+        ({"new": {"0.9": 1.0}}, "ceiling_new_0.9"),
+        ({"thm35": {"mean": 1.0}}, "ceiling_thm35"),
+        ({"mean": {"0.95": 1.0}}, "ceiling_mean_0.95"),
+    ],
+)
+def test_an_unknown_ceiling_is_shown_and_said_to_be_unknown(
+    summary: Summary, ceilings: dict[str, dict[str, float]], column: str
 ) -> None:
-    with pytest.raises(ReportError, match="no leaderboard column is documented"):
-        leaderboard_csv([replace(summary, ceilings=ceilings)])
+    """After all games were played, nothing that a row holds may end the run."""
+    rows = [replace(summary, ceilings=ceilings)]
+    assert read(leaderboard_csv(rows))[0][column] == "1.0"
+    meanings = {each["column"]: each["meaning"] for each in read(leaderboard_columns(rows))}
+    assert "neither the stored rows nor this version" in meanings[column]
+
+
+def test_a_bound_of_another_package_is_described_as_the_row_declares_it(summary: Summary) -> None:
+    declared = replace(declared_bounds()["mean"], name="foreign", statement="Foreign bound.")
+    row = replace(
+        summary,
+        ceilings={"foreign": {"mean": 1.0}, **summary.ceilings},
+        bounds={"foreign": declared},
+    )
+    header = leaderboard_csv([row]).splitlines()[0].split(",")
+    meanings = {each["column"]: each["meaning"] for each in read(leaderboard_columns([row]))}
+    assert "Foreign bound" in meanings["ceiling_foreign"]
+    assert header.index("ceiling_foreign") > header.index("ceiling_thm35_0.95")
+    # It is shown, and neither ranked nor flagged by.
+    assert read(leaderboard_csv([row]))[0]["tightest_mean"] == ""
 
 
 def test_numbers_survive_the_round_trip(summary: Summary) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from reconbench.benchmarks.game.options import Options
 from reconbench.benchmarks.store.summary import Summary
 from reconbench.reports import DICTIONARY, Board, leaderboard_csv, leaderboard_html
 from reconbench.reports.figures.charts import DRAWINGS, SCRIPT, charts, chosen
@@ -242,7 +243,7 @@ def test_figures_take_the_rows_they_need(bounded: Summary, failed: Summary) -> N
         replace(bounded, targets=("A", "B")),
         replace(bounded, metric="l1:2"),
         replace(bounded, n=50),
-        replace(bounded, k=1),
+        replace(bounded, mechanism_options=Options({"k": 1}), facts={"mechanism.k": 1.0}),
         failed,
     ]
     board = Board.of(rows)
@@ -327,11 +328,11 @@ def test_computed_rows_are_drawn_apart(summary: Summary) -> None:
 
 
 def test_the_shipped_drawings_and_script_are_what_their_makers_make() -> None:
-    from reconbench.reports.figures import drawing
+    from generate import leaderboard_charts
 
-    remade = "make them anew: python -m reconbench.reports.figures.drawing"
-    assert DRAWINGS.read_text(encoding="utf-8") == drawing.drawings_json(), remade
-    assert gzip.decompress(SCRIPT.read_bytes()).decode() == drawing.script(), remade
+    remedy = "make them again: python docs/generate leaderboard_charts"
+    assert DRAWINGS.read_text(encoding="utf-8") == leaderboard_charts.drawings_json(), remedy
+    assert gzip.decompress(SCRIPT.read_bytes()).decode() == leaderboard_charts.script(), remedy
 
 
 def test_names_are_no_part_of_any_expression(summary: Summary) -> None:

@@ -1,0 +1,91 @@
+"""Metrics that are given by their score alone."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from functools import reduce
+from math import prod
+
+import numpy as np
+
+from reconbench.attacks.metrics.base import Bools, Codes, Floats, MetricError
+from reconbench.bounds import WholePriors
+from reconbench.datasets import Attribute, Domain, Prior, Table
+
+# Pairs of a truth and a guess are listed: so many joint values of the targets at most.
+MAX_VALUES = 1_000
+
+
+class EnumeratedMetric(ABC):
+    """A metric that scores every pair of joint target values, and derives all else from that.
+
+    A subclass defines ``name`` and ``score``, and may refuse more columns in ``check``. A metric
+    with a parameter, as in ``near:2``, also has a class method ``parse(parameter)``.
+    """
+
+    @property
+    @abstractmethod
+    def name(self) -> str: ...
+
+    @abstractmethod
+    def score(self, truth: Table, guess: Table) -> Bools: ...
+
+    def check(self, domain: Domain, targets: Sequence[str]) -> None:
+        domain.positions(targets)
+        values = prod(domain.project(targets).sizes)
+        if values > MAX_VALUES:
+            raise MetricError(
+                f"metric {self.name} takes targets of up to {MAX_VALUES:,} joint values, "
+                f"{', '.join(targets)} have {values:,}; choose fewer or coarser columns"
+            )
+
+    def prior_success(self, prior: Prior, known: Table, guess: Table) -> Floats:
+        expected = self._expected(prior, known, guess.domain)
+        flat = np.ravel_multi_index(tuple(guess.codes.T), guess.domain.sizes)
+        return np.asarray(expected[np.arange(len(guess)), flat])
+
+    def best_guess(
+        self, prior: Prior, known: Table, targets: Sequence[str]
+    ) -> tuple[Table, Floats]:
+        domain = prior.domain.project(targets)
+        expected = self._expected(prior, known, domain)
+        guess = np.stack(np.unravel_index(expected.argmax(axis=1), domain.sizes), axis=1)
+        return Table(domain, guess), expected.max(axis=1)
+
+    def decide(self, columns: Sequence[Floats]) -> Codes:
+        sizes = [weights.shape[-1] for weights in columns]
+        domain = Domain(
+            tuple(
+                Attribute(str(index), tuple(map(str, range(size))), ordinal=True)
+                for index, size in enumerate(sizes)
+            )
+        )
+        joint = reduce(_outer, columns)
+        best = (joint @ self._successes(domain)).argmax(axis=-1)
+        return np.stack(np.unravel_index(best, sizes), axis=-1)
+
+    def whole_priors(
+        self, prior: Prior, known: Table, targets: Sequence[str]
+    ) -> WholePriors | None:
+        """None: bounds use the best guess alone."""
+        return None
+
+    def _expected(self, prior: Prior, known: Table, domain: Domain) -> Floats:
+        """P[success] of every record and joint guess."""
+        chances = prior.conditional(known, domain.names).reshape(len(known), -1)
+        return np.minimum(chances @ self._successes(domain), 1.0)
+
+    def _successes(self, domain: Domain) -> Floats:
+        """1 where a guess (across) succeeds on a truth (down), for all joint values."""
+        values = np.indices(domain.sizes).reshape(len(domain), -1).T
+        count = len(values)
+        truth = Table(domain, np.repeat(values, count, axis=0))
+        guess = Table(domain, np.tile(values, (count, 1)))
+        return np.asarray(self.score(truth, guess), dtype=np.float64).reshape(count, count)
+
+
+def _outer(left: Floats, right: Floats) -> Floats:
+    """The joint weights of independent columns, the last of which changes fastest."""
+    joint = left[..., :, None] * right[..., None, :]
+    return joint.reshape(*joint.shape[:-2], -1)

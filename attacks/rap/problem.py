@@ -1,0 +1,103 @@
+"""The descent that a view asks for: its own table, simulated ones, and where they start."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from reconbench.attacks.base import AttackError, AttackerView
+from reconbench.attacks.marginals.release_parts import ReleaseParts, shared_parts
+from reconbench.attacks.rap.descent import Gram, Problem, in_gram_form, log_prior
+from reconbench.datasets import Table
+from reconbench.mechanisms import ExactMarginals, GaussianMarginals, MarginalsRelease, Release
+
+Codes = npt.NDArray[np.int64]
+
+# Standard deviation of the noise on the logits of every start but the first.
+START_SPREAD = 1.0
+
+
+def build_problem(
+    view: AttackerView,
+    rng: np.random.Generator,
+    restarts: int,
+    truths: Codes | None = None,
+    start_spread: float = START_SPREAD,
+) -> Problem:
+    """Build the descent of a view: the real table, simulated ones, and the starts.
+
+    ``truths``, (worlds, n, d′), are the hidden cells of the simulated tables. Draws from the view's
+    own generator: first what simulated releases need, then the starts.
+    """
+    log_priors = tuple(
+        log_prior(view.prior.conditional(view.known, [target])) for target in view.targets
+    )
+    release = require_marginals(view.release)
+    tables = (
+        _build_gram(view, release, truths, rng)
+        if in_gram_form(view.n, len(view.targets))
+        else (release, *_simulate(view, truths, rng))
+    )
+    starts = tuple(
+        np.concatenate(
+            [prior[None], prior + start_spread * rng.standard_normal((restarts - 1, *prior.shape))]
+        )
+        for prior in log_priors
+    )
+    return Problem(view.known, view.targets, log_priors, starts, tables)
+
+
+def _build_gram(
+    view: AttackerView, release: MarginalsRelease, truths: Codes | None, rng: np.random.Generator
+) -> Gram:
+    """Bring the squared errors into Gram form.
+
+    Simulated tables need no marginals where the noise is Gaussian. B_iv = Σ_K answer_K[x_iK, v]
+    adds up one noisy cell for each known part K, and records i and j share G_ij of these cells. So
+    for true hidden values with indicators X, B is Gaussian with mean G X and covariance
+    noise_sd² G between records, independent between values v.
+    """
+    parts = ReleaseParts([release], view.known, view.targets)
+    matrix = shared_parts(view.known, parts.k - 1)
+    (hidden,) = parts.order
+    (size,) = view.target_domain.sizes
+    real = np.zeros((1, view.n, size)) + parts.gathered((hidden,))
+    constant = float(parts.sums_of_squares()[0])
+    if truths is None:
+        return Gram(matrix, real, constant)
+    if type(view.mechanism) in (GaussianMarginals, ExactMarginals):
+        means = torch.from_numpy(matrix @ np.eye(size)[truths[:, :, 0]])
+        draws = torch.from_numpy(rng.standard_normal((len(truths), view.n, size)))
+        noise = _factorise(torch.from_numpy(matrix)) @ draws
+        simulated = (means + release.noise_sd * noise).numpy()
+    else:
+        played = ReleaseParts(_simulate(view, truths, rng), view.known, view.targets)
+        simulated = np.broadcast_to(played.gathered((hidden,)), (len(truths), view.n, size))
+    return Gram(matrix, np.concatenate([real, simulated]), constant)
+
+
+def _factorise(matrix: torch.Tensor) -> torch.Tensor:
+    """Find L with L Lᵀ = the matrix, its diagonal raised by a part in 1e8: it may be singular."""
+    raised = matrix + torch.diag(1e-8 * matrix.diagonal() + 1e-300)
+    root: torch.Tensor = torch.linalg.cholesky(raised)
+    return root
+
+
+def _simulate(
+    view: AttackerView, truths: Codes | None, rng: np.random.Generator
+) -> tuple[MarginalsRelease, ...]:
+    """Release imagined tables, with the given hidden cells, by the real mechanism."""
+    releases = []
+    for hidden in () if truths is None else truths:
+        table = view.known.join(Table(view.target_domain, hidden))
+        release = view.mechanism.release(table.project(view.release.domain.names), rng)
+        releases.append(require_marginals(release))
+    return tuple(releases)
+
+
+def require_marginals(release: Release) -> MarginalsRelease:
+    """Refuse a release that is not of marginals."""
+    if not isinstance(release, MarginalsRelease):
+        raise AttackError("rap attacks marginals only")
+    return release

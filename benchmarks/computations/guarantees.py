@@ -1,0 +1,101 @@
+"""The guarantees that a block of a suite can name, each as one promise per number."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Annotated, Self
+
+from pydantic import Field, model_validator
+
+from reconbench.benchmarks.computations.computation import Chance, Positive, Positives, Promise
+from reconbench.benchmarks.suites.game_block import Strict
+from reconbench.bounds import ZCDP, ApproxDP, GaussianDP, LaplaceDP, PureDP, Relation
+
+
+class Pure(Strict):
+    """ε-DP."""
+
+    epsilon: Positives
+
+    def promises(self) -> Iterator[Promise]:
+        for epsilon in self.epsilon:
+            asked = {"epsilon": epsilon}
+            yield Promise(f"epsilon {epsilon:g}", epsilon, 0.0, PureDP(epsilon), asked)
+
+
+class Approx(Strict):
+    """(ε, δ)-DP and no more."""
+
+    epsilon: Positives
+    delta: Chance = 1e-5
+
+    def promises(self) -> Iterator[Promise]:
+        for epsilon in self.epsilon:
+            guarantee = ApproxDP(epsilon, self.delta)
+            asked = {"epsilon": epsilon, "delta": self.delta}
+            yield Promise(f"epsilon {epsilon:g}", epsilon, self.delta, guarantee, asked)
+
+
+class Gaussian(Strict):
+    """Gaussian noise of sd ``sigma`` times the sensitivity; ε is read off at ``delta``."""
+
+    sigma: Positives
+    delta: Chance = 1e-5
+    relation: Relation = Relation.REPLACE_ONE
+
+    def promises(self) -> Iterator[Promise]:
+        suffix = "" if self.relation is Relation.REPLACE_ONE else f", {self.relation.value}"
+        for sigma in self.sigma:
+            guarantee = GaussianDP(1 / sigma, self.relation)
+            asked = {"sigma": sigma, "delta": self.delta, "relation": self.relation.value}
+            epsilon = guarantee.epsilon_at(self.delta)
+            yield Promise(f"sigma {sigma:g}{suffix}", epsilon, self.delta, guarantee, asked)
+
+
+class Laplace(Strict):
+    """Laplace noise of ``scale`` times the sensitivity."""
+
+    scale: Positives
+
+    def promises(self) -> Iterator[Promise]:
+        for scale in self.scale:
+            guarantee = LaplaceDP(1 / scale)
+            yield Promise(f"scale {scale:g}", 1 / scale, 0.0, guarantee, {"scale": scale})
+
+
+class Concentrated(Strict):
+    """Gaussian noise of ρ-zCDP, by name of its ρ or from a published (ε, δ)."""
+
+    rho: Annotated[dict[str, Positive], Field(min_length=1)]
+    delta: Chance = 1e-10
+
+    def promises(self) -> Iterator[Promise]:
+        for label, rho in self.rho.items():
+            # ε = ρ + 2√(ρ log 1/δ), the conversion that census figures are published with
+            epsilon = rho + 2 * math.sqrt(rho * math.log(1 / self.delta))
+            asked = {"label": label, "rho": rho, "delta": self.delta}
+            yield Promise(label, epsilon, self.delta, ZCDP(rho).gaussian(), asked)
+
+
+class Guarantees(Strict):
+    """The key ``guarantee`` of a block: some of these families."""
+
+    pure: Pure | None = None
+    approx: Approx | None = None
+    gaussian: Gaussian | None = None
+    laplace: Laplace | None = None
+    zcdp: Concentrated | None = None
+
+    @model_validator(mode="after")
+    def _check_any(self) -> Self:
+        if not self.model_fields_set:
+            raise ValueError(f"name one of {', '.join(type(self).model_fields)}")
+        return self
+
+    def promises(self) -> Iterator[tuple[str, Promise]]:
+        """Name of the family and promise, one after the other."""
+        for name in type(self).model_fields:
+            family = getattr(self, name)
+            for promise in family.promises() if family else ():
+                yield name, promise

@@ -1,0 +1,245 @@
+"""The setting of a game: every axis that makes two games different, and no other list of them.
+
+Games, result rows and summaries are settings with more fields. Store keys, random streams, suites,
+rankings, figure panels, terminal tables and the data dictionary read the axes from ``AXES``: a new
+axis is one field of `Setting`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, dataclass, field, fields
+from enum import StrEnum
+from functools import cached_property
+from math import isinf
+from typing import Any
+
+from reconbench.benchmarks.game.options import Options
+
+
+class Adversary(StrEnum):
+    """Who attacks: somebody who knows some columns, or who knows all other records in full."""
+
+    REALISTIC = "realistic"
+    INFORMED = "informed"
+
+
+class Seeds(StrEnum):
+    """The random streams that an axis is part of; axes of none share their tables and noise."""
+
+    TABLE = "table"
+    RELEASE = "release"
+    ATTACK = "attack"
+
+
+@dataclass(frozen=True)
+class Axis:
+    """What is said of an axis: its name and title, its meaning, and how a value is labelled.
+
+    A label leaves out the ``usual`` value. ``seeds`` are the streams that depend on the axis.
+    """
+
+    name: str
+    title: str
+    meaning: str
+    label: str = "{}"
+    usual: object = None
+    seeds: tuple[Seeds, ...] = ()
+
+    def text(self, value: object) -> str:
+        """A value as a person reads it."""
+        if isinstance(value, float):
+            return f"{value:g}"
+        return ", ".join(value) if isinstance(value, tuple) else str(value)
+
+
+def axis(
+    title: str,
+    meaning: str,
+    *,
+    default: Any = MISSING,
+    label: str = "{}",
+    usual: object = None,
+    seeds: tuple[Seeds, ...] = (),
+) -> Any:
+    """Declare a field of `Setting` as an axis."""
+    said = {"title": title, "meaning": meaning, "label": label, "usual": usual, "seeds": seeds}
+    return field(default=default, metadata=said)
+
+
+_RELEASE = (Seeds.RELEASE, Seeds.ATTACK)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """All that makes two games different, apart from the repetition."""
+
+    dataset: str = axis(
+        "data set",
+        "the data set whose prior the tables are drawn from; the suite of a computed row",
+    )
+    targets: tuple[str, ...] = axis(
+        "targets",
+        "the columns the attacker must guess, comma-separated; what a computed row is about",
+        seeds=_RELEASE,
+    )
+    epsilon: float = axis(
+        "epsilon",
+        "privacy budget ε of the release; inf means no noise",
+        label="ε = {}",
+        seeds=_RELEASE,
+    )
+    delta: float = axis(
+        "delta",
+        "privacy parameter δ of the release",
+        default=1e-5,
+        label="δ = {}",
+        usual=1e-5,
+        seeds=_RELEASE,
+    )
+    n: int = axis(
+        "n",
+        "records in a table, and so the most that can be reconstructed",
+        default=100,
+        label="n = {}",
+        seeds=(Seeds.TABLE, *_RELEASE),
+    )
+    known: tuple[str, ...] = axis(
+        "known columns",
+        "how many other columns of every record the attacker knows",
+        default=(),
+        label="{} known",
+        seeds=_RELEASE,
+    )
+    mechanism: str = axis(
+        "mechanism",
+        "what released the table",
+        default="gaussian-marginals",
+        usual="gaussian-marginals",
+        seeds=_RELEASE,
+    )
+    mechanism_options: Options = axis(  # noqa: RUF009
+        "mechanism options",
+        "the options of the mechanism other than k, as JSON",
+        default=Options(),
+        usual="{}",
+        seeds=_RELEASE,
+    )
+    metric: str = axis(
+        "metric",
+        "what counts as reconstructing a record; what the values of a computed row are: success, "
+        "advantage, queries or error",
+        default="exact",
+        seeds=(Seeds.ATTACK,),
+    )
+    adversary: str = axis(
+        "adversary",
+        "realistic: knows the known columns of every record; informed: attacks each record "
+        "knowing all others in full; none: computed",
+        default=Adversary.REALISTIC,
+        usual=Adversary.REALISTIC.value,
+        seeds=(Seeds.ATTACK,),
+    )
+    attacker_prior: str = axis(
+        "attacker's prior",
+        "the prior that the attacker takes for the true one; same: it is the true one",
+        default="same",
+        label="attacker's prior {}",
+        usual="same",
+    )
+    seed: int = axis(
+        "seed",
+        "seed of the game: the same seed gives the same tables and noise to every attack",
+        default=0,
+        label="seed {}",
+        usual=0,
+    )
+    advantage: int = axis(
+        "advantage",
+        "records of each table that were attacked in two worlds to measure rad, drawn at random; "
+        "0: rad was not measured",
+        default=0,
+        label="rad of {} records",
+        usual=0,
+    )
+    data_hash: str = axis(
+        "data hash",
+        "hash of the prior that the tables are drawn from",
+        default="",
+        label="data {}",
+    )
+
+    @cached_property
+    def setting(self) -> Setting:
+        """The axes alone: equal for all attacks and repetitions of one game."""
+        return Setting(**axis_values(self))
+
+    @property
+    def shape(self) -> tuple[object, ...]:
+        """The axes with columns counted, not named: what games share that are averaged."""
+        return tuple(map(_count_columns, axis_values(self).values()))
+
+
+AXES: Mapping[str, Axis] = {each.name: Axis(each.name, **each.metadata) for each in fields(Setting)}
+
+
+def axis_values(setting: Setting) -> dict[str, Any]:
+    """The value on each axis."""
+    return {name: getattr(setting, name) for name in AXES}
+
+
+def axis_json(setting: Setting) -> dict[str, object]:
+    """The value on each axis as plain JSON, an infinite ε as text."""
+    return {name: plain_axis(value) for name, value in axis_values(setting).items()}
+
+
+def plain_axis(value: object) -> object:
+    if isinstance(value, float) and isinf(value):
+        return "inf"
+    if isinstance(value, StrEnum):
+        return value.value
+    if isinstance(value, Options):
+        return dict(value)
+    return list(value) if isinstance(value, tuple) else value
+
+
+def varying_axes(settings: Sequence[Setting], *always: str) -> list[Axis]:
+    """The axes that tell these settings apart, with columns counted rather than named.
+
+    An axis whose value follows from those before it, such as the hash from the data set, is left
+    out.
+    """
+    chosen: list[Axis] = []
+    lines: list[tuple[object, ...]] = [() for _ in settings]
+    for axis in sorted(AXES.values(), key=lambda axis: axis.name not in always):
+        finer = [
+            (*line, _count_columns(getattr(setting, axis.name)))
+            for line, setting in zip(lines, settings, strict=True)
+        ]
+        if axis.name in always or len(set(finer)) > len(set(lines)):
+            chosen.append(axis)
+            lines = finer
+    return sorted(chosen, key=list(AXES.values()).index)
+
+
+def _count_columns(value: object) -> object:
+    return len(value) if isinstance(value, tuple) else value
+
+
+def axis_text(setting: Setting, axis: Axis) -> str:
+    """A setting's value on an axis, with columns counted, for lines that stand for many games."""
+    return axis.text(_count_columns(getattr(setting, axis.name)))
+
+
+def describe_setting(setting: Setting) -> str:
+    """A setting in a sentence: every axis that is not as usual."""
+    said = []
+    for name, axis in AXES.items():
+        value = getattr(setting, name)
+        if name in ("dataset", "targets", "data_hash") or str(value) == str(axis.usual):
+            continue
+        if not isinstance(value, Options):
+            said.append(axis.label.format(axis_text(setting, axis)))
+        elif value:
+            said.append(str(value))
+    return f"{setting.dataset} {','.join(setting.targets)}, {', '.join(said)}"

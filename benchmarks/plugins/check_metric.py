@@ -1,0 +1,198 @@
+"""The conformance kit of metrics: everything a metric says follows from its score."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import reduce
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+
+from reconbench.attacks import Metric
+from reconbench.benchmarks.plugins.build import build_metric
+from reconbench.benchmarks.plugins.checks import (
+    Check,
+    Outcome,
+    allowed_deviation,
+    run_checks,
+    small_prior,
+)
+from reconbench.datasets import Table
+
+Floats = npt.NDArray[np.float64]
+
+RECORDS = 4_000
+TOLERANCE = 1e-9
+NAMES = small_prior().domain.names
+TARGETS = [targets for count in (1, 2) for targets in combinations(NAMES, count)]
+
+
+def check_metric(spec: str) -> list[Check]:
+    """Hold a metric against enumeration and simulation on a small prior.
+
+    One check is statistical; a correct metric fails it with probability at most 1e-6.
+    """
+    return run_checks(CHECKS, build_metric(spec))
+
+
+def _accepted(metric: Metric) -> list[tuple[str, ...]]:
+    """The target columns that the metric takes."""
+    found = []
+    for targets in TARGETS:
+        try:
+            metric.check(small_prior().domain, targets)
+        except ValueError:
+            continue
+        found.append(targets)
+    return found
+
+
+def _takes_columns(metric: Metric) -> Outcome:
+    accepted = _accepted(metric)
+    if not accepted:
+        return None, "takes no columns of the kit's table: nothing else is checked"
+    return True, "takes " + "; ".join(", ".join(targets) for targets in accepted)
+
+
+def _refuses_columns(metric: Metric) -> Outcome:
+    try:
+        metric.check(small_prior().domain, ("no such column",))
+    except ValueError as error:
+        return True, str(error)
+    return False, "check accepts a column that the domain does not have"
+
+
+def _is_named(metric: Metric) -> Outcome:
+    names = {metric.name for _ in range(2)}
+    good = len(names) == 1 and "\n" not in metric.name
+    return good, f"{metric.name!r} stands in every row"
+
+
+def _score_is_valid(metric: Metric) -> Outcome:
+    for targets in _accepted(metric):
+        truth, guess = _every_pair(targets)
+        before = truth.codes.copy(), guess.codes.copy()
+        scores = np.asarray(metric.score(truth, guess))
+        if scores.shape != (len(truth),) or not np.isin(scores, (0, 1)).all():
+            got = f"{scores.dtype} of shape {scores.shape}"
+            return False, f"score must be one 0 or 1 per record, got {got}"
+        if not (np.array_equal(before[0], truth.codes) and np.array_equal(before[1], guess.codes)):
+            return False, "score changes its tables"
+        order = np.random.default_rng(0).permutation(len(truth))
+        mixed = metric.score(
+            Table(truth.domain, truth.codes[order]), Table(guess.domain, guess.codes[order])
+        )
+        if not np.array_equal(np.asarray(mixed), scores[order]):
+            return False, "the score of a record depends on the other records"
+        if not np.asarray(metric.score(truth, truth)).all():
+            return False, "a guess that is the truth does not succeed"
+    return True, "one 0 or 1 per record, and the truth itself succeeds"
+
+
+def _prior_success_adds_up(metric: Metric) -> Outcome:
+    for targets in _accepted(metric):
+        known, expected = _expected(metric, targets)
+        domain = small_prior().domain.project(targets)
+        for index, values in enumerate(_values(targets)):
+            guess = Table(domain, np.tile(values, (len(known), 1)))
+            found = np.asarray(metric.prior_success(small_prior(), known, guess))
+            problem = _difference(found, expected[:, index])
+            if problem:
+                return False, f"prior_success of {', '.join(targets)} {problem}"
+    return True, "the prior's mass on the truths on which a guess succeeds"
+
+
+def _best_guess_is_best(metric: Metric) -> Outcome:
+    for targets in _accepted(metric):
+        known, expected = _expected(metric, targets)
+        guess, success = metric.best_guess(small_prior(), known, targets)
+        if guess.domain.names != targets:
+            return False, f"best_guess must be a table of {', '.join(targets)}"
+        problem = _difference(np.asarray(success), expected.max(axis=1))
+        if problem:
+            return False, f"the success of best_guess on {', '.join(targets)} {problem}"
+        index = np.ravel_multi_index(tuple(guess.codes.T), guess.domain.sizes)
+        if (expected[np.arange(len(known)), index] < expected.max(axis=1) - TOLERANCE).any():
+            return False, f"another guess is better than best_guess on {', '.join(targets)}"
+    return True, "no guess has a larger prior success"
+
+
+def _decide_is_best(metric: Metric) -> Outcome:
+    """On columns that are independent of each other the best joint guess can be listed."""
+    rng = np.random.default_rng(1)
+    for targets in _accepted(metric):
+        sizes = small_prior().domain.project(targets).sizes
+        columns = [rng.dirichlet(np.ones(size), size=20) for size in sizes]
+        guess = np.asarray(metric.decide(columns))
+        if guess.shape != (20, len(targets)):
+            return False, f"decide must return shape (20, {len(targets)}), got {guess.shape}"
+        joint = reduce(lambda left, right: _outer(left, right), columns)
+        expected = joint @ _successes(metric, targets)
+        index = np.ravel_multi_index(tuple(guess.T), sizes)
+        if (expected[np.arange(20), index] < expected.max(axis=1) - TOLERANCE).any():
+            return False, f"another guess is better than that of decide on {', '.join(targets)}"
+    return True, "no guess has a larger expected score"
+
+
+def _holds_in_simulation(metric: Metric) -> Outcome:
+    table = small_prior().sample(RECORDS, np.random.default_rng(2))
+    accepted = _accepted(metric)
+    seen = []
+    for targets in accepted:
+        known = table.project([name for name in NAMES if name not in targets])
+        guess, success = metric.best_guess(small_prior(), known, targets)
+        hits = int(np.asarray(metric.score(table.project(targets), guess)).sum())
+        allowed = allowed_deviation(float((success * (1 - success)).sum()), len(accepted))
+        if abs(hits - success.sum()) > allowed:
+            return False, f"{hits} successes on {', '.join(targets)}, expected {success.sum():.0f}"
+        seen.append(f"{hits} for {success.sum():.0f}")
+    return True, "successes for expected ones: " + ", ".join(seen)
+
+
+def _values(targets: tuple[str, ...]) -> npt.NDArray[np.int64]:
+    sizes = small_prior().domain.project(targets).sizes
+    return np.indices(sizes).reshape(len(sizes), -1).T
+
+
+def _every_pair(targets: tuple[str, ...]) -> tuple[Table, Table]:
+    domain, values = small_prior().domain.project(targets), _values(targets)
+    truth = Table(domain, np.repeat(values, len(values), axis=0))
+    return truth, Table(domain, np.tile(values, (len(values), 1)))
+
+
+def _successes(metric: Metric, targets: tuple[str, ...]) -> Floats:
+    """1 where a guess (across) succeeds on a truth (down)."""
+    count = len(_values(targets))
+    return np.asarray(metric.score(*_every_pair(targets)), dtype=float).reshape(count, count)
+
+
+def _expected(metric: Metric, targets: tuple[str, ...]) -> tuple[Table, Floats]:
+    """All known records, and P[success] of every joint guess on them."""
+    others = tuple(name for name in NAMES if name not in targets)
+    known = Table(small_prior().domain.project(others), _values(others))
+    chances = small_prior().conditional(known, targets).reshape(len(known), -1)
+    return known, chances @ _successes(metric, targets)
+
+
+def _difference(found: Floats, expected: Floats) -> str | None:
+    if found.shape != expected.shape:
+        return f"must have shape {expected.shape}, got {found.shape}"
+    off = np.abs(found - expected).max()
+    return f"is off by {off:.2g}" if not off <= TOLERANCE else None
+
+
+def _outer(left: Floats, right: Floats) -> Floats:
+    return np.asarray((left[:, :, None] * right[:, None, :]).reshape(len(left), -1))
+
+
+CHECKS: Mapping[str, Callable[[Metric], Outcome]] = {
+    "has a name": _is_named,
+    "takes columns": _takes_columns,
+    "refuses unknown columns": _refuses_columns,
+    "valid scores": _score_is_valid,
+    "prior_success follows from score": _prior_success_adds_up,
+    "best_guess is best": _best_guess_is_best,
+    "decide is best": _decide_is_best,
+    "holds in simulation": _holds_in_simulation,
+}

@@ -1,0 +1,354 @@
+"""Draw the leaderboard's figures with Altair and bundle the script that shows them.
+
+    python docs/generate leaderboard_charts
+
+writes ``reports/assets``: the marks and encodings of every figure, and Vega for the browser. Both
+ship with the package, so a page needs neither Altair nor vl-convert. The fields are those of
+``reports.figures.charts``.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import altair as alt
+import vl_convert
+
+from reconbench.reports.figures.charts import DRAWINGS, PARTS, SCRIPT, SOURCE, field
+from reconbench.reports.figures.svg import PALETTE
+
+SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-left")
+PRIOR, CEILING, MOST, BEST = "#8a919b", "#c27d00", "#8e4ec6", "#5b8c00"
+# No attack has this shape.
+STAR = "M0,-1L.22,-.31L.95,-.31L.36,.12L.59,.81L0,.38L-.59,.81L-.36,.12L-.95,-.31L-.22,-.31Z"
+LABELS = 180
+LINE = 28
+WIDTH = 460
+
+
+def _panels(chart: alt.Chart | alt.LayerChart, columns: int) -> alt.FacetChart:
+    header = alt.Header(
+        labelExpr="split(datum.label, ': ')",
+        labelLimit=WIDTH // columns,
+        labelFontWeight="bold",
+        labelAnchor="start",
+    )
+    found: alt.FacetChart = chart.facet(
+        facet=alt.Facet("group:N", title=None, sort=None, header=header),
+        data=alt.NamedData(name=SOURCE),
+        columns=columns,
+    ).resolve_scale(y="independent", x="shared", yOffset="independent")
+    return found
+
+
+def _legend(title: str, columns: int) -> alt.Legend:
+    return alt.Legend(orient="top", columns=columns, labelLimit=200, title=title, symbolLimit=14)
+
+
+def _colour_and_shape(name: str, title: str, columns: int = 2) -> tuple[alt.Color, alt.Shape]:
+    """Colour and shape together, so that nothing depends on colour alone."""
+    legend = _legend(title, columns)
+    return (
+        alt.Color(f"{name}:N", scale=alt.Scale(range=list(PALETTE)), legend=legend),
+        alt.Shape(f"{name}:N", scale=alt.Scale(range=list(SHAPES)), legend=legend),
+    )
+
+
+def _line_colour(name: str = "who") -> alt.Stroke:
+    """The same colours on a scale of its own, so that the legend shows marks alone."""
+    return alt.Stroke(f"{name}:N", scale=alt.Scale(range=list(PALETTE)), legend=None)
+
+
+def _text(name: str, title: str) -> alt.Tooltip:
+    return alt.Tooltip(f"{name}:N", title=title)
+
+
+def _value(name: str, title: str, how: str = ".1f") -> alt.Tooltip:
+    return alt.Tooltip(f"{name}:Q", title=title, format=how)
+
+
+def _where() -> list[alt.Tooltip]:
+    names = {"dataset": "data set", "targets": "columns", "budget": "ε", "who": "attack"}
+    return [_text(name, title) for name, title in names.items()]
+
+
+def _success_tip() -> list[alt.Tooltip]:
+    return [
+        *_where(),
+        _value("success_share", "success, % of n"),
+        _value("baseline_expected_share", "prior expects, %"),
+        _value("best_possible_share", "best possible, %"),
+        _value("tightest_mean_share", "ceiling on the mean, %"),
+        _value("tightest_0_95_share", "95 % ceiling, %"),
+        _text("flags", "flags"),
+    ]
+
+
+_SHARE = "records reconstructed, % of n"
+
+
+def bars() -> alt.FacetChart:
+    """Swanberg 2025, figure 4: prior, attacks, best possible and ceilings, column by column."""
+    base = alt.Chart()
+    colour, shape = _colour_and_shape("who", "attack")
+    tip = _success_tip()
+    y = alt.Y("line:N", title=None, sort=None, axis=alt.Axis(labelLimit=LABELS))
+    lane = alt.YOffset("who:N", sort=None)
+
+    def x(name: str) -> alt.X:
+        scale = alt.Scale(domain=[0, 100])
+        return alt.X(f"{field(name)}_share:Q", title=_SHARE, scale=scale, stack=None)
+
+    ticks = {"tightest_0.05": 7, "tightest_0.5": 12, "tightest_0.95": 7}
+    paper = [_text("paper", "printed in"), _value("paper_success_share", "success, %")]
+    return _panels(
+        alt.LayerChart(
+            layer=[
+                base.mark_bar(color=PRIOR, opacity=0.12).encode(
+                    y=y, x=x("baseline_expected"), tooltip=tip
+                ),
+                base.mark_rule(color=CEILING, strokeWidth=1.5).encode(
+                    y=y, x=x("tightest_0.05"), x2="tightest_0_95_share:Q"
+                ),
+                *(
+                    base.mark_tick(color=CEILING, thickness=2, size=size).encode(y=y, x=x(name))
+                    for name, size in ticks.items()
+                ),
+                base.mark_tick(color=MOST, thickness=2.5, size=18).encode(
+                    y=y, x=x("tightest_mean")
+                ),
+                base.mark_point(color=BEST, shape=STAR, size=75, filled=True, yOffset=-9).encode(
+                    y=y, x=x("best_possible"), tooltip=tip
+                ),
+                base.mark_rule(strokeWidth=2).encode(
+                    y=y,
+                    yOffset=lane,
+                    x=x("success_low"),
+                    x2="success_high_share:Q",
+                    stroke=_line_colour(),
+                ),
+                base.mark_point(filled=True, size=55, opacity=1).encode(
+                    y=y, yOffset=lane, x=x("success"), color=colour, shape=shape, tooltip=tip
+                ),
+                base.mark_text(text="P", fontWeight="bold", yOffset=9, color=PALETTE[1]).encode(
+                    y=y, x=x("paper_success"), tooltip=[*paper, _text("paper_note", "note")]
+                ),
+            ]
+        ).properties(width=WIDTH, height=alt.Step(step=LINE, **{"for": "position"})),
+        columns=1,
+    )
+
+
+def sweep(x: alt.X) -> alt.FacetChart:
+    """Success over one axis: attacks as lines, prior, best possible and ceilings behind them."""
+    base = alt.Chart()
+    colour, shape = _colour_and_shape("who", "attack")
+    behind = {
+        "baseline_expected": (PRIOR, [6, 3]),
+        "tightest_mean": (MOST, [1, 0]),
+        "best_possible": (BEST, [2, 2]),
+    }
+
+    def y(name: str) -> alt.Y:
+        scale = alt.Scale(domain=[0, 100])
+        return alt.Y(f"{field(name)}_share:Q", title=_SHARE, scale=scale)
+
+    return _panels(
+        alt.LayerChart(
+            layer=[
+                base.mark_area(color=CEILING, opacity=0.18).encode(
+                    x=x, y=y("tightest_0.05").aggregate("mean"), y2="mean(tightest_0_95_share):Q"
+                ),
+                *(
+                    base.mark_line(color=of, strokeDash=dash, strokeWidth=2).encode(
+                        x=x, y=y(name).aggregate("mean")
+                    )
+                    for name, (of, dash) in behind.items()
+                ),
+                base.mark_line(strokeWidth=1.5).encode(x=x, y=y("success"), stroke=_line_colour()),
+                base.mark_rule().encode(
+                    x=x, y=y("success_low"), y2="success_high_share:Q", stroke=_line_colour()
+                ),
+                base.mark_point(filled=True, size=55, opacity=1).encode(
+                    x=x, y=y("success"), color=colour, shape=shape, tooltip=_success_tip()
+                ),
+            ]
+        ).properties(width=WIDTH // 2, height=190),
+        columns=2,
+    )
+
+
+def by_budget() -> alt.X:
+    order = alt.EncodingSortField(field="budget_order", op="min")
+    return alt.X("budget:O", title="privacy budget ε", sort=order, axis=alt.Axis(labelAngle=0))
+
+
+def by_number(column: str, title: str) -> alt.X:
+    return alt.X(f"{column}:O", title=title, axis=alt.Axis(labelAngle=0))
+
+
+def _by_size(column: str, title: str, scale: Literal["linear", "log"]) -> alt.X:
+    return alt.X(f"{column}:Q", title=title, scale=alt.Scale(type=scale))
+
+
+def heat() -> alt.FacetChart:
+    scale = alt.Scale(scheme="viridis", reverse=True)
+    open_ = _value("open", "ceiling less success, % of n")
+    cells = (
+        alt.Chart()
+        .mark_rect(stroke="#88888866")
+        .encode(
+            x=by_budget(),
+            y=alt.Y("targets:N", title=None, sort=None, axis=alt.Axis(labelLimit=LABELS)),
+            color=alt.Color("open:Q", title="% of n", scale=scale, legend=_gradient()),
+            tooltip=[*_where(), open_, _value("gap_closed", "share of the gap closed", ".2f")],
+        )
+        .properties(width=alt.Step(46), height=alt.Step(17))
+    )
+    return _panels(cells, columns=2)
+
+
+def _gradient() -> alt.Legend:
+    return alt.Legend(orient="top", gradientLength=200)
+
+
+def split() -> alt.FacetChart:
+    shades = alt.Scale(
+        domain=list(PARTS.values()), range=[PALETTE[1], PALETTE[0], PALETTE[3], PALETTE[4]]
+    )
+    bars = (
+        alt.Chart()
+        .mark_bar()
+        .encode(
+            y=alt.Y("line:N", title=None, sort=None, axis=alt.Axis(labelLimit=LABELS)),
+            x=alt.X("size:Q", title="part of the gap, % of n", stack="zero"),
+            color=alt.Color("part:N", title="part", scale=shades, legend=_legend("part", 2)),
+            tooltip=[*_where(), _text("part", "part"), _value("size", "% of n")],
+        )
+        .properties(width=WIDTH, height=alt.Step(16))
+    )
+    return _panels(bars, columns=1)
+
+
+def time() -> alt.Chart:
+    colour, shape = _colour_and_shape("who", "attack")
+    advantage = _value("normalised_advantage", "normalised advantage", ".3f")
+    found: alt.Chart = (
+        alt.Chart()
+        .mark_point(filled=True, size=50, opacity=0.7)
+        .encode(
+            x=alt.X("seconds:Q", title="seconds for one table", scale=alt.Scale(type="log")),
+            y=alt.Y("normalised_advantage:Q", title="advantage (0: prior, 1: all)"),
+            color=colour,
+            shape=shape,
+            tooltip=[*_where(), _value("seconds", "seconds", ".3g"), advantage],
+        )
+        .properties(width=WIDTH, height=260)
+    )
+    return found
+
+
+def bounds(title: str, x: alt.X) -> alt.FacetChart:
+    colour, shape = _colour_and_shape("bound", "bound", 3)
+    y = alt.Y("value:Q", title=title, aggregate="mean", scale=alt.Scale(zero=False))
+    mean = alt.Tooltip("value:Q", aggregate="mean", title="mean over rows", format=".4g")
+    base = alt.Chart()
+    return _panels(
+        alt.LayerChart(
+            layer=[
+                base.mark_line(strokeWidth=1.5).encode(x=x, y=y, stroke=_line_colour("bound")),
+                base.mark_point(filled=True, size=50, opacity=1).encode(
+                    x=x,
+                    y=y,
+                    color=colour,
+                    shape=shape,
+                    tooltip=[_text("bound", "bound"), _text("budget", "ε"), mean],
+                ),
+            ]
+        ).properties(width=WIDTH // 2, height=200),
+        columns=2,
+    )
+
+
+def calibration() -> alt.FacetChart:
+    colour, shape = _colour_and_shape("who", "attack")
+    scale = alt.Scale(domain=[0, 100])
+    x = alt.X("said:Q", title="chance the attack gives its guess, %", scale=scale)
+
+    def y(name: str) -> alt.Y:
+        return alt.Y(f"{name}:Q", title="guesses that are right, %", scale=scale)
+
+    base = alt.Chart()
+    size = alt.Size("records:Q", scale=alt.Scale(type="sqrt", range=[20, 160]), legend=None)
+    corners = {"x": alt.datum(0), "y": alt.datum(0), "x2": alt.datum(100), "y2": alt.datum(100)}
+    return _panels(
+        alt.LayerChart(
+            layer=[
+                base.mark_rule(color=PRIOR, strokeDash=[4, 3], aria=False).encode(**corners),
+                base.mark_line(strokeWidth=1.2).encode(x=x, y=y("held"), stroke=_line_colour()),
+                base.mark_rule().encode(x=x, y=y("low"), y2="high:Q", stroke=_line_colour()),
+                base.mark_point(filled=True, opacity=1).encode(
+                    x=x,
+                    y=y("held"),
+                    size=size,
+                    color=colour,
+                    shape=shape,
+                    tooltip=[
+                        _text("who", "attack"),
+                        _value("records", "records", ",.0f"),
+                        _value("said", "chance given, %"),
+                        _value("held", "right, %"),
+                    ],
+                ),
+            ]
+        ).properties(width=WIDTH // 2, height=WIDTH // 2),
+        columns=2,
+    )
+
+
+def drawings() -> dict[str, Any]:
+    """The figures by name, without their data and transforms."""
+    made: Mapping[str, alt.TopLevelMixin] = {
+        "bars": bars(),
+        "by-epsilon": sweep(by_budget()),
+        "by-columns": sweep(by_number("target_columns", "columns guessed at once")),
+        "by-error": sweep(by_number("within", "L1 error that still counts")),
+        "by-n": sweep(by_number("n", "records n")),
+        "by-k": sweep(by_number("k", "columns in a marginal k")),
+        "heat": heat(),
+        "split": split(),
+        "time": time(),
+        "bounds": bounds("95 % ceiling, % of n", by_budget()),
+        "calibration": calibration(),
+        "computed": bounds("value of the bound", _by_size("epsilon", "privacy budget ε", "log")),
+        "computed-baseline": bounds(
+            "value of the bound", _by_size("value_baseline", "baseline", "linear")
+        ),
+    }
+    found = {name: chart.to_dict() for name, chart in made.items()}
+    for each in found.values():
+        for unneeded in ("config", "$schema", "data"):
+            each.pop(unneeded, None)
+    return found
+
+
+def drawings_json() -> str:
+    return json.dumps(drawings(), ensure_ascii=False, separators=(",", ":")) + "\n"
+
+
+def script() -> str:
+    """Vega, Vega-Lite and vega-embed in one script."""
+    return str(vl_convert.javascript_bundle())  # type: ignore[call-arg]
+
+
+def main(folder: Path = DRAWINGS.parent) -> None:
+    (folder / DRAWINGS.name).write_text(drawings_json(), encoding="utf-8")
+    (folder / SCRIPT.name).write_bytes(gzip.compress(script().encode(), 9, mtime=0))
+
+
+if __name__ == "__main__":
+    main()
