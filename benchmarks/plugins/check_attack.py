@@ -20,7 +20,7 @@ from reconbench.benchmarks.game.play import (
     plays_together,
 )
 from reconbench.benchmarks.game.result import Result
-from reconbench.benchmarks.run.worker_process import Gone, Limits, Report, Worker, ask
+from reconbench.benchmarks.run.worker_process import Limits, Report, Worker, WorkerGone, ask
 from reconbench.benchmarks.run.worker_tasks import one_thread
 from reconbench.datasets import Table
 from reconbench.mechanisms import MechanismError
@@ -133,7 +133,7 @@ def _in_a_worker(attack: AttackSpec, mechanism: str, limits: Limits) -> list[Che
         return found
     except TimeoutError:
         broken = f"hangs: no answer in {limits.seconds:g} s (--timeout)"
-    except Gone:
+    except WorkerGone:
         broken = worker.end()
     finally:
         worker.kill()

@@ -26,6 +26,7 @@ from reconbench.benchmarks.game.play import AttackSpec, Game
 from reconbench.benchmarks.game.result import SCHEMA_VERSION, Result, ResultError, Status
 from reconbench.benchmarks.plugins import options
 from reconbench.benchmarks.store.provenance import code_version, shipped_name
+from reconbench.benchmarks.store.source_code import hash_text
 
 FILE_NAME = "results.sqlite"
 # Seconds to wait for another process that writes.
@@ -122,9 +123,9 @@ class Keys:
 
     def of(self, game: Game, attack: AttackSpec) -> Key:
         """From the game, the prior's content, the attack and its options, and all their code."""
-        called = (attack.spec, repr(sorted(attack.options.items())))
-        if called not in self._players:
-            self._players[called] = _player(attack)
+        identity = identify_attack(attack)
+        if identity not in self._players:
+            self._players[identity] = _describe_attack(attack)
         axes = {name: getattr(game, name) for name in _AXES}
         # Without options keys are those of before there were any.
         if game.mechanism_options == options.NONE:
@@ -137,9 +138,9 @@ class Keys:
         axes["dataset"] = plugins.short(game.dataset)
         axes["mechanism"] = self._mechanism(game.mechanism)
         text = json.dumps([axes, self._prior(game.dataset), SCHEMA_VERSION], sort_keys=True)
-        config = _sha256(text + self._players[called])
+        config = hash_text(text + self._players[identity])
         origin = self._origin(attack.spec, game.mechanism)
-        return Key(_sha256(f"{config} {origin.code}"), config, origin)
+        return Key(hash_text(f"{config} {origin.code}"), config, origin)
 
 
 def row_key(game: Game, attack: AttackSpec) -> Key:
@@ -164,7 +165,12 @@ def _mechanism(spec: str) -> str:
     return f"{plugins.mechanism(spec).name} {spec.rpartition(':')[2]}"
 
 
-def _player(attack: AttackSpec) -> str:
+def identify_attack(attack: AttackSpec) -> tuple[str, str]:
+    """What tells attacks with options apart."""
+    return attack.spec, repr(sorted(attack.options.items()))
+
+
+def _describe_attack(attack: AttackSpec) -> str:
     in_file = attack.spec.rpartition(":")[2] if ".py:" in attack.spec else ""
     name = shipped_name(attack.spec) or attack.build().name
     named = [name, in_file, dict(attack.options)]
@@ -425,10 +431,6 @@ def _line(key: Key | str, row: Result) -> tuple[str, ...]:
 
 def _seal(key: str, content: bytes) -> str:
     return hashlib.sha256(key.encode() + content).hexdigest()[:16]
-
-
-def _sha256(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _switch_to_wal(connection: sqlite3.Connection) -> None:

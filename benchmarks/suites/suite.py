@@ -27,7 +27,8 @@ from reconbench.benchmarks import plugins
 from reconbench.benchmarks.computations.computation import Point
 from reconbench.benchmarks.computations.kinds import Curve
 from reconbench.benchmarks.game.play import AttackSpec, Game
-from reconbench.benchmarks.run.runner import Unit, called
+from reconbench.benchmarks.run.runner import Unit
+from reconbench.benchmarks.store.store import identify_attack
 from reconbench.benchmarks.suites.game_block import (
     AttackEntry,
     Axes,
@@ -93,7 +94,7 @@ class Suite(Strict):
             for game, attacks in part._rounds(seed, repetitions):
                 specs = found.setdefault(game, {})
                 for spec in (*attacks, *more):
-                    specs.setdefault(called(spec), spec)
+                    specs.setdefault(identify_attack(spec), spec)
         if more and not found:
             raise SuiteError(
                 f"suite {self.name} has computations only, nothing that attack {more[0].spec!r} "

@@ -13,9 +13,8 @@ from typing import Any
 
 import pytest
 
-from reconbench.benchmarks.game.play import AttackSpec, Game
+from reconbench.benchmarks.game.play import AttackSpec, Game, Round, play
 from reconbench.benchmarks.game.result import Result, Status
-from reconbench.benchmarks.run.runner import Unit, play_unit
 from reconbench.benchmarks.store.store import FILE_NAME, Key, Store, row_key
 from reconbench.benchmarks.store.summary import summarise
 from reconbench.cli import _show
@@ -27,7 +26,7 @@ PRIOR = AttackSpec("prior")
 
 @pytest.fixture(scope="module")
 def row() -> Result:
-    return play_unit(Unit(GAME, (PRIOR,)))[0]
+    return play(Round.of(GAME), PRIOR)
 
 
 @pytest.fixture
@@ -260,10 +259,12 @@ def test_long_silences_are_broken(
     import time
 
     monkeypatch.setattr(_show, "SILENCE", 0.05)
+    shown = ""
     with _show.progress("s", 100, quiet=False):
-        time.sleep(0.3)
-    lines = capsys.readouterr().err.splitlines()
-    assert 2 <= len(lines) <= 6 and set(lines) == {"s: 0 of 100, 0/s"}
+        while shown.count("\n") < 2:
+            time.sleep(0.01)
+            shown += capsys.readouterr().err
+    assert set(shown.splitlines()) == {"s: 0 of 100, 0/s"}
 
 
 def test_a_bar_on_a_terminal(

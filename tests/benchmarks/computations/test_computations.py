@@ -16,7 +16,7 @@ from reconbench.benchmarks.computations.computation import ComputationError, Poi
 from reconbench.benchmarks.computations.kinds import KINDS, VALUE_MEANINGS
 from reconbench.benchmarks.computations.risk import BOUNDS, UniformGuess
 from reconbench.benchmarks.game.result import Result, Status
-from reconbench.benchmarks.run.runner import Replay, carry_out, plan, run
+from reconbench.benchmarks.run.runner import Replay, execute, plan, run
 from reconbench.benchmarks.store.export_import import (
     Kind,
     cells,
@@ -157,7 +157,7 @@ def test_a_stored_point_is_not_computed_again(
         changed: list[str] = []
         todo = plan([], store, Replay.ALL, points)
         assert len(todo.points) == 8 and todo.held == 0
-        carry_out(todo, store, differs=lambda old, new: changed.append(old.describe()))
+        execute(todo, store, differs=lambda old, new: changed.append(old.describe()))
         assert changed == []
         assert [each.row for each in store.entries()] == first
 

@@ -13,9 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from reconbench.benchmarks.game.play import AttackSpec, Game
+from reconbench.benchmarks.game.play import AttackSpec, Game, Round, play
 from reconbench.benchmarks.game.result import FIELDS, Result, Status
-from reconbench.benchmarks.run.runner import Unit, play_unit
 from reconbench.benchmarks.store.export_import import (
     Kind,
     TransferError,
@@ -44,7 +43,7 @@ LOST = {"status": Status.FAILED, "successes": None}
 
 @pytest.fixture(scope="module")
 def row() -> Result:
-    return play_unit(Unit(GAME, (PRIOR,)))[0]
+    return play(Round.of(GAME), PRIOR)
 
 
 def key(rep: int) -> Key:

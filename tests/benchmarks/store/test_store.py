@@ -18,9 +18,9 @@ from pathlib import Path
 import pytest
 
 from reconbench.benchmarks import plugins
-from reconbench.benchmarks.game.play import AttackSpec, Game
+from reconbench.benchmarks.game.play import AttackSpec, Game, Round, play
 from reconbench.benchmarks.game.result import Result, Status
-from reconbench.benchmarks.run.runner import Unit, play_unit, run
+from reconbench.benchmarks.run.runner import Unit, run
 from reconbench.benchmarks.store import provenance, source_code
 from reconbench.benchmarks.store import store as stores
 from reconbench.benchmarks.store.store import (
@@ -41,7 +41,7 @@ PRIOR = AttackSpec("prior")
 
 @pytest.fixture(scope="module")
 def row() -> Result:
-    return play_unit(Unit(GAME, (PRIOR,)))[0]
+    return play(Round.of(GAME), PRIOR)
 
 
 @pytest.fixture
@@ -409,12 +409,12 @@ def test_methods_of_shipped_attacks_are_read_without_importing_them() -> None:
 
 def test_a_run_loads_no_large_library_in_its_own_process(tmp_path: Path) -> None:
     program = (
-        "import sys\nfrom reconbench.benchmarks.run.runner import grouped, plan\n"
+        "import sys\nfrom reconbench.benchmarks.run.runner import group_units, plan\n"
         "from reconbench.benchmarks.store.store import Store\n"
         "from reconbench.benchmarks.suites.suite import find_suite\nfrom pathlib import Path\n"
         "with Store(Path(sys.argv[1])) as store:\n"
         "    todo = plan(find_suite('smoke').units(), store)\n"
-        "[group.turns() for group, _ in grouped(todo.units, 2)]\n"
+        "[group.turns() for group, _ in group_units(todo.units, 2)]\n"
         "sys.exit('torch' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", program, str(tmp_path)])
