@@ -24,9 +24,9 @@ from reconbench.benchmarks.run.worker_tasks import FinishedRow, Group, play_grou
 from reconbench.benchmarks.run.worker_tasks import one_thread as one_thread
 from reconbench.benchmarks.store.provenance import shipped_name
 from reconbench.benchmarks.store.store import (
-    Held,
     Key,
     Keys,
+    RowHeader,
     Store,
     StoreError,
     identify_attack,
@@ -70,7 +70,7 @@ class Plan:
     units: list[Unit]
     open_keys: list[list[Key]]
     points: list[Point]
-    stored: dict[Key, Held]
+    stored: dict[Key, RowHeader]
 
     @property
     def total(self) -> int:
@@ -123,7 +123,7 @@ def plan(
     unit_keys = [[hashed.of(unit.game, attack) for attack in unit.attacks] for unit in units]
     computed = {point.key: point for point in points}
     keys = [*(key for group in unit_keys for key in group), *computed]
-    stored = store.held(keys)
+    stored = store.read_headers(keys)
     held = {key for key, row in stored.items() if replay.keeps(row.status)}
     open_units, open_keys = [], []
     for unit, group in zip(units, unit_keys, strict=True):

@@ -18,7 +18,6 @@ from statistics import fmean
 from reconbench.benchmarks import plugins
 from reconbench.benchmarks.game.result import Result, Status
 from reconbench.benchmarks.store import export_import
-from reconbench.benchmarks.store.store import Standing
 from reconbench.benchmarks.store.summary import Outcomes, outcomes_csv, pooled, stated_optimum
 from reconbench.datasets.atomic_files import write_atomic
 
@@ -33,8 +32,7 @@ class GapError(ValueError):
 def stored_rows(folder: Path) -> list[Result]:
     """Every current row of a store, which is only read; rows made by other code are left out."""
     entries = export_import.read(folder)
-    found = zip(entries, export_import.standings(entries), strict=True)
-    return [entry.row for entry, standing in found if standing is not Standing.STALE]
+    return [entry.row for entry in export_import.drop_stale(entries)]
 
 
 def outcomes(rows: Iterable[Result]) -> list[Outcomes]:

@@ -100,7 +100,10 @@ def test_show_and_the_closing_table_keep_games_apart(
 
 def test_export(reconbench: Run, out: Path, tmp_path: Path) -> None:
     done = reconbench("results", "export", str(out), "rows.csv", cwd=tmp_path)
-    assert done.stdout == "3 rows written to rows.csv; 1 stale rows left out (--with-stale)\n"
+    assert (
+        done.stdout
+        == "3 rows written to rows.csv; 1 stale rows left out (--with-stale includes them)\n"
+    )
     done = reconbench("results", "export", str(out), "rows.csv", "--with-stale", cwd=tmp_path)
     rows = list(csv.DictReader((tmp_path / "rows.csv").read_text().splitlines()))
     assert [each["standing"] for each in rows] == ["current"] * 3 + ["stale"]
@@ -108,7 +111,7 @@ def test_export(reconbench: Run, out: Path, tmp_path: Path) -> None:
 
 def test_import_and_diff(reconbench: Run, out: Path, tmp_path: Path, row: Result) -> None:
     done = reconbench("results", "import", "new", str(out), cwd=tmp_path)
-    assert done.stdout == "4 rows added, 0 were there\n"
+    assert done.stdout == "4 rows added, 0 were already there\n"
     same = reconbench("results", "diff", str(out), "new", cwd=tmp_path)
     assert same.returncode == 0 and "the same rows" in same.stdout
     with Store(tmp_path / "other") as store:

@@ -293,7 +293,7 @@ def run(
             differs=lambda stored, played: changed.append((stored, played)),
         )
         played = todo.total - todo.held
-        stored = store.held(todo.keys) if played else todo.stored
+        stored = store.read_headers(todo.keys) if played else todo.stored
         reports = Reports(folder, chosen.name, facts, store.stale())
         shown = reports.refresh(todo.keys, stored, lambda: read_rows(todo, store))
         failed = [key for key in todo.keys if stored[key].status is Status.FAILED]

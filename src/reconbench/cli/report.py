@@ -44,8 +44,7 @@ def figures(
         str, typer.Option("--format", help="Some of svg, png and pdf, separated by commas.")
     ] = "svg",
 ) -> None:
-    from reconbench.benchmarks.store.export_import import read, standings
-    from reconbench.benchmarks.store.store import Standing
+    from reconbench.benchmarks.store.export_import import drop_stale, read
     from reconbench.benchmarks.store.summary import summarise
     from reconbench.datasets.atomic_files import write_atomic
     from reconbench.reports.figures.export import Format, drawn
@@ -53,11 +52,7 @@ def figures(
 
     chosen = Format.several(formats)
     entries = read(folder)
-    rows = [
-        entry.row
-        for entry, standing in zip(entries, standings(entries), strict=True)
-        if standing is not Standing.STALE
-    ]
+    rows = [entry.row for entry in drop_stale(entries)]
     # a store lists its rows as they were finished, which is another order in every run
     rows.sort(key=lambda row: (row.dataset, row.targets, row.attack, row.rep))
     board = Board.of(summarise(rows))
