@@ -7,6 +7,7 @@ computed exactly: no false alarms. What is particular to a theorem is tested bes
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,6 +22,7 @@ from reconbench.benchmarks.plugins.check_bound import (
     run_check,
 )
 from reconbench.benchmarks.plugins.registry import registered
+from reconbench.benchmarks.store.summary import declared_bounds
 from reconbench.bounds import CONFIDENCES, Bound, Guarantee, Kind, NotApplicable, Targets
 
 # All that are installed, also those of other packages.
@@ -30,6 +32,16 @@ BOUNDS = {each.name: each.bound for each in find_bounds() if each.bound is not N
 def test_every_entry_point_is_a_bound_that_loads() -> None:
     assert set(registered("bounds")) <= {each.name for each in find_bounds()}
     assert [each.error for each in find_bounds() if each.error] == []
+
+
+def test_the_documentation_lists_what_the_bounds_declare() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "ceilings.md").read_text(encoding="utf-8")
+    lines = [
+        f"| `{each.name}` | {each.kind} | {each.scope} | {'yes' if each.proved else 'no'} "
+        f"| {each.statement} | {each.reference} |"
+        for each in declared_bounds().values()
+    ]
+    assert "\n".join(lines) in text
 
 
 @pytest.mark.parametrize("check", CHECKS)
