@@ -6,9 +6,11 @@ computed exactly: no false alarms. What is particular to a theorem is tested bes
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from scipy.stats import binom
 
@@ -21,7 +23,25 @@ from reconbench.benchmarks.plugins.check_bound import (
     run_check,
 )
 from reconbench.benchmarks.plugins.registry import registered
-from reconbench.bounds import CONFIDENCES, Bound, Guarantee, Kind, NotApplicable, Targets
+from reconbench.bounds import (
+    CONFIDENCES,
+    ApproxDP,
+    Bound,
+    GaussianDP,
+    Guarantee,
+    HighProbabilityBound,
+    Kind,
+    NotApplicable,
+    PureDP,
+    Relation,
+    Targets,
+    WholePriors,
+    run_tail,
+)
+from reconbench.bounds.ceilings.base import BestGuessBound
+
+Floats = npt.NDArray[np.float64]
+
 
 # All that are installed, also those of other packages.
 BOUNDS = {each.name: each.bound for each in find_bounds() if each.bound is not None}
@@ -66,6 +86,94 @@ def test_confidences_in_any_number_and_order(name: str) -> None:
     else:
         assert list(found) == ["0.99", "0.2", "0.5"]
         assert found["0.2"] <= found["0.5"] <= found["0.99"] <= 20
+
+
+MUS = (0.0, 0.05, 0.2, 0.8, 3.0)
+TAILS = {name: bound for name, bound in BOUNDS.items() if issubclass(bound, HighProbabilityBound)}
+FROM_BEST_GUESS = {
+    name: bound for name, bound in TAILS.items() if issubclass(bound, BestGuessBound)
+}
+WHOLE = np.random.default_rng(66).dirichlet(np.ones(5), size=30)
+
+
+def targets(best: Floats, budget: ApproxDP | PureDP, whole: Floats | None = None) -> Targets:
+    """What every bound may ask for, all of the same prior success."""
+    priors = WholePriors(best[:, None], 1 - best) if whole is None else WholePriors(whole)
+    return Targets(
+        best,
+        budget,
+        guess_success=best,
+        runs=(run_tail(best, budget),),
+        read_whole_priors=lambda: priors,
+        read_misfit_success=lambda: best,
+    )
+
+
+@pytest.mark.parametrize("name", TAILS)
+def test_tails_fall_and_ceilings_are_what_they_say(name: str) -> None:
+    """Never increasing, 1 up to v = 0, 0 above n; a ceiling is the smallest v that its tail has."""
+    bound = TAILS[name].at(targets(WHOLE.max(axis=1), PureDP(1.0), WHOLE), PureDP(1.0))
+    n = bound.n
+    tails = bound.tail(np.arange(n + 2))
+    assert n == 30 and np.all(np.diff(tails) <= 1e-12)
+    assert bound.tail([-1.0, 0.0, n + 1e-9, n + 1, 1e9]).tolist() == [1.0, 1.0, 0.0, 0.0, 0.0]
+    assert bound.tail(2.5) == bound.tail(3) and np.shape(bound.tail([[1, 2]])) == (1, 2)
+    for confidence in (0.01, *CONFIDENCES, 0.999):
+        v = bound.ceiling(confidence)
+        assert tails[v + 1] <= (1 - confidence) * (1 + 1e-9)
+        assert v == 0 or tails[v] > (1 - confidence) * (1 - 1e-9)
+
+
+@pytest.mark.parametrize("name", TAILS)
+def test_more_gaussian_leakage_never_lowers_a_tail(name: str) -> None:
+    previous = np.zeros(32)
+    for mu in MUS:
+        guarantee = GaussianDP(mu)
+        budget = ApproxDP(max(guarantee.epsilon_at(1e-5), 1e-12), 1e-5)
+        try:
+            bound = TAILS[name].at(targets(WHOLE.max(axis=1), budget, WHOLE), guarantee)
+        except NotApplicable:
+            continue
+        tails = bound.tail(np.arange(32))
+        assert np.all(tails >= previous * (1 - 1e-9))
+        previous = tails
+
+
+@pytest.mark.parametrize("name", TAILS)
+def test_impossible_and_certain_targets(name: str) -> None:
+    certain = np.eye(3)[np.arange(10) % 3]
+    bound = TAILS[name].at(targets(np.ones(10), PureDP(0.1), certain), PureDP(0.1))
+    assert bound.ceiling(0.01) == 10
+
+
+@pytest.mark.parametrize("name", [*FROM_BEST_GUESS, "thm32", "cor34"])
+def test_without_noise_all_that_is_possible(name: str) -> None:
+    some_impossible = np.array([0.0, 0.0, 0.1, 0.9, 1.0])
+    bound = TAILS[name].at(targets(some_impossible, PureDP(math.inf)), PureDP(math.inf))
+    assert [bound.ceiling(c) for c in (0.01, 0.5, 0.99)] == [3, 3, 3]
+    nothing = TAILS[name].at(targets(np.zeros(10), PureDP(3.0)), PureDP(3.0))
+    assert nothing.ceiling(0.999) == 0
+
+
+@pytest.mark.parametrize("name", TAILS)
+def test_bad_confidences_and_thresholds_are_refused(name: str) -> None:
+    bound = TAILS[name].at(targets(np.full(3, 0.5), PureDP(1.0)), PureDP(1.0))
+    for bad in (0.0, 1.0, 1.5, math.nan):
+        with pytest.raises(ValueError, match="confidence must be"):
+            bound.ceiling(bad)
+    with pytest.raises(ValueError, match="v must be numbers, got nan"):
+        bound.tail(math.nan)
+
+
+@pytest.mark.parametrize("name", FROM_BEST_GUESS)
+def test_bad_prior_successes_are_refused(name: str) -> None:
+    build = FROM_BEST_GUESS[name]
+    with pytest.raises(ValueError, match="best_prior_success must be a non-empty"):
+        build(np.array([]), PureDP(1.0))
+    with pytest.raises(ValueError, match=r"best_prior_success must be in \[0, 1\], got nan"):
+        build(np.array([math.nan]), PureDP(1.0))
+    with pytest.raises(ValueError, match="replace-one"):
+        build(np.array([0.5]), PureDP(1.0, Relation.ADD_REMOVE))
 
 
 def test_targets_refuse_what_is_no_probability() -> None:

@@ -14,7 +14,6 @@ from reconbench.bounds import (
     ApproxDP,
     GaussianDP,
     Guarantee,
-    HighProbabilityBound,
     PoissonBinomial,
     PureDP,
     Relation,
@@ -145,25 +144,13 @@ def test_without_leakage_it_is_near_the_prior_sum() -> None:
         assert np.all(bound.tail(v) >= prior.tail(v) - 1e-12)
 
 
-def test_limits_and_monotonicity() -> None:
+def test_limits() -> None:
     rng = np.random.default_rng(66)
     priors = rng.dirichlet(np.ones(5), size=20)
     for nothing in (GaussianDP(math.inf), PureDP(math.inf)):
         assert fdp_ceilings(priors, nothing, [0.01]) == {0.01: 20}
     certain = np.eye(3)[rng.integers(3, size=10)]
     assert fdp_ceilings(certain, GaussianDP(1.0), [0.01]) == {0.01: 10}
-    previous = np.zeros(21)
-    for mu in (0.0, 0.1, 0.5, 2.0):
-        bound: HighProbabilityBound = FdpRecursion(priors, GaussianDP(mu))
-        tails = bound.tail(np.arange(21))
-        assert np.all(tails >= previous * (1 - 1e-9))
-        assert np.all(np.diff(tails) <= 1e-12)
-        for confidence in (0.05, 0.5, 0.95):
-            v = bound.ceiling(confidence)
-            assert bound.tail(v + 1) <= (1 - confidence) * (1 + 1e-9)
-            assert v == 0 or bound.tail(v) > (1 - confidence) * (1 - 1e-9)
-        previous = tails
-    assert bound.tail([-1, 0, 21, 1e9]).tolist() == [1.0, 1.0, 0.0, 0.0]
 
 
 def test_a_tail_only_rounds_up() -> None:
@@ -196,5 +183,3 @@ def test_bad_input_is_refused() -> None:
         FdpRecursion(np.array([0.5, 0.5]), GaussianDP(1.0))
     with pytest.raises(ValueError, match="replace-one"):
         FdpRecursion(np.full((2, 2), 0.5), GaussianDP(1.0, Relation.ADD_REMOVE))
-    with pytest.raises(ValueError, match="confidence must be"):
-        FdpRecursion(np.full((2, 2), 0.5), GaussianDP(1.0)).ceiling(0.0)

@@ -36,6 +36,7 @@ def by_channels(pi: FloatArray, success: BoolArray, epsilon: float) -> float:
         A_eq=np.tile(np.eye(m), guesses),
         b_eq=np.ones(m),
     )
+    assert solved.fun is not None
     return -float(solved.fun)
 
 
