@@ -76,6 +76,18 @@ def test_contributed_attack_runs_and_reaches_the_leaderboard(tmp_path: Path) -> 
     assert "gut-feeling" in (out / "leaderboard.html").read_text()
 
 
+def test_contributed_bound_is_written_and_passes_its_checks(tmp_path: Path) -> None:
+    """The commands that CONTRIBUTING shows for a bound, one after the other."""
+    commands = blocks(ROOT / "CONTRIBUTING.md", "console")[2].splitlines()
+    assert [command.split()[1] for command in commands] == ["new", "check", "list"]
+    for command in commands:
+        _, *arguments = shlex.split(command, comments=True)
+        done = subprocess.run(
+            [str(BIN / "reconbench"), *arguments], capture_output=True, text=True, cwd=tmp_path
+        )
+        assert done.returncode == 0, (command, done.stdout, done.stderr)
+
+
 def test_links_of_the_documents_exist() -> None:
     for path in (*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")):
         for target in re.findall(r"\]\(([^)#\s]+)\)", path.read_text(encoding="utf-8")):

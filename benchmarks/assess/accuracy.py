@@ -18,7 +18,7 @@ class Accuracy:
 
     ``cell_error`` is E|noise| = sd √(2/π); ``relative`` compares it with ``typical_cell``, the
     median count of the cells that are not empty. ``distance`` is the expected total variation
-    ½ Σ |error| / n of a marginal as released, mean over marginals: it may pass 1. ``cleaned`` is
+    ½ Σ |error| / n of a marginal as released, mean over marginals: it may exceed 1. ``cleaned`` is
     what is left of it once negative counts are set to 0 and the rest is scaled to the total n:
     measured on the releases at hand.
     """

@@ -1,9 +1,9 @@
-"""Assess a table of one's own: what a release of it would tell an attacker, budget by budget.
+"""Assess your own table: what a release of it would reveal to an attacker, budget by budget.
 
-Two kinds of game are played at every ε. In *fresh* ones the table is drawn from the prior, as
-everywhere else. In *real* ones the owner's own table is released, again and again with new noise:
-what is said of kinds of record comes from these. A release that was published already is one real
-game of which the noise is given.
+Two kinds of game are played at every ε. In *fresh* games the table is drawn from the prior, as
+everywhere else. In *real* games the owner's own table is released, each time with new noise; the
+exposure of kinds of record comes from these. A release that is already published is one real game
+whose noise is given.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ from reconbench.benchmarks.game.setting import Seeds
 from reconbench.benchmarks.run.worker_tasks import one_thread
 from reconbench.benchmarks.store.summary import TOP, Summary, summarise, tightest, tightest_mean
 from reconbench.datasets import Table
-from reconbench.mechanisms import MarginalsRelease
+from reconbench.mechanisms import MarginalsRelease, Release
 from reconbench.mechanisms.marginals import PublishedMarginals
 
 Bools = npt.NDArray[np.bool_]
@@ -83,47 +83,38 @@ def assess(
     jobs: int = 1,
     advance: Callable[[], None] = lambda: None,
 ) -> Assessment:
-    """Play all games of a question; the same numbers whatever the number of jobs."""
+    """Play all games of a question; results do not depend on the number of jobs."""
     check_question(question, table)
     specs = tuple(AttackSpec(name) for name in question.attacks)
     for spec in specs:
         spec.build()
     tasks = [
-        (question.game(len(table), epsilon, rep), whose, specs)
+        (question.game(len(table), epsilon, rep), given, specs)
         for epsilon in question.budgets
         for rep in range(question.reps)
-        for whose in (None, table)
+        for given in (None, table)
     ]
     fresh: dict[float, list[Result]] = {epsilon: [] for epsilon in question.budgets}
     real: dict[float, list[RealGame]] = {epsilon: [] for epsilon in question.budgets}
-    for (game, _, _), found in zip(tasks, _play_all(tasks, jobs), strict=True):
-        if isinstance(found, RealGame):
-            real[game.epsilon].append(found)
+    for (game, _, _), outcome in zip(tasks, _play_all(tasks, jobs), strict=True):
+        if isinstance(outcome, RealGame):
+            real[game.epsilon].append(outcome)
         else:
-            fresh[game.epsilon] += found
+            fresh[game.epsilon] += outcome
         advance()
-    rows = tuple(row for epsilon in question.budgets for row in fresh[epsilon])
-    first = {
+    rounds = {
         epsilon: build_real_round(question.game(len(table), epsilon), table)
         for epsilon in question.budgets
     }
     budgets = tuple(
-        _measure_budget(question, first[epsilon], table, real[epsilon], fresh[epsilon])
+        _measure_budget(question, rounds[epsilon], table, real[epsilon], fresh[epsilon])
         for epsilon in question.budgets
     )
-    asked = first[question.epsilon]
-    answers, plays = _answer_limit(question, asked, budgets)
-    return Assessment(
-        known=asked.view.known.domain.names,
-        marginals=len(_get_release(asked.view).workload),
-        relation=asked.mechanism.guarantee.relation.value,
-        unit=asked.mechanism.guarantee.unit,
-        budgets=budgets,
-        exposure=_measure_exposure(question, asked, real[question.epsilon]),
-        proved=answers,
-        measured=plays,
-        rows=rows,
-    )
+    asked = rounds[question.epsilon]
+    found = _assemble(question, asked, budgets, real[question.epsilon])
+    proved, measured = _answer_limit(question, asked, budgets)
+    rows = tuple(row for epsilon in question.budgets for row in fresh[epsilon])
+    return replace(found, proved=proved, measured=measured, rows=rows)
 
 
 def assess_release(
@@ -131,35 +122,47 @@ def assess_release(
 ) -> Assessment:
     """Attack a release that exists already, and count the successes against the truth."""
     game = question.game(len(truth), mechanism.budget.epsilon)
-    prior, known, metric, _ = check(game)
-    played = truth.project(release.domain.names)
-    view = AttackerView(release, mechanism, played.project(known), game.targets, prior, metric)
-    round_ = Round(game, prior, mechanism, played.project(game.targets), view, truth.sha256())
+    round_ = build_real_round(game, truth, (release, mechanism))
     specs = tuple(AttackSpec(name) for name in question.attacks)
     with one_thread():
-        found = _play_real_game(round_, played, specs)
-    budget = _measure_budget(question, round_, truth, [found], [])
+        games = [_play_real_game(round_, truth.project(release.domain.names), specs)]
+    budget = _measure_budget(question, round_, truth, games, [])
     if mechanism.stated is None:
         budget = replace(budget, epsilon=None, mu=None, ceiling=None, guarantee="none stated")
-    return Assessment(
-        known=known,
-        marginals=len(release.workload),
-        relation=mechanism.guarantee.relation.value,
-        unit=mechanism.guarantee.unit,
-        budgets=(budget,),
-        exposure=_measure_exposure(question, round_, [found]),
-    )
+    return _assemble(question, round_, (budget,), games)
 
 
-def build_real_round(game: Game, table: Table) -> Round:
-    """The round of a game whose table is not drawn but given; noise is named by the table, too."""
+def build_real_round(
+    game: Game, table: Table, published: tuple[MarginalsRelease, PublishedMarginals] | None = None
+) -> Round:
+    """Build the round of a game on a given table, with new noise or with a published release.
+
+    The table is part of the name of the noise's random stream.
+    """
     prior, known, metric, mechanism = check(game)
-    names = [name for name in prior.domain.names if name in (*known, *game.targets)]
-    played = table.project(names)
-    rng = game.stream(f"release of the table {table.sha256()}", prior, Seeds.RELEASE)
-    release = mechanism.release(played, rng)
+    played = table.project(n for n in prior.domain.names if n in (*known, *game.targets))
+    release: Release
+    if published is not None:
+        release, mechanism = published
+    else:
+        rng = game.stream(f"release of the table {table.sha256()}", prior, Seeds.RELEASE)
+        release = mechanism.release(played, rng)
     view = AttackerView(release, mechanism, played.project(known), game.targets, prior, metric)
     return Round(game, prior, mechanism, played.project(game.targets), view, table.sha256())
+
+
+def _assemble(
+    question: Question, round_: Round, budgets: tuple[Budget, ...], games: Sequence[RealGame]
+) -> Assessment:
+    guarantee = round_.mechanism.guarantee
+    return Assessment(
+        known=round_.view.known.domain.names,
+        marginals=len(_get_release(round_.view).workload),
+        relation=guarantee.relation.value,
+        unit=guarantee.unit,
+        budgets=budgets,
+        exposure=_measure_exposure(question, round_, games),
+    )
 
 
 Task = tuple[Game, Table | None, tuple[AttackSpec, ...]]
@@ -198,19 +201,19 @@ def _play_real_game(round_: Round, played: Table, specs: Iterable[AttackSpec]) -
 
 
 def _play_real(round_: Round, spec: AttackSpec) -> RealPlay:
-    player, view = spec.build(), round_.view
-    reason = skip_reason(player, view)
+    attack, view = spec.build(), round_.view
+    reason = skip_reason(attack, view)
     if reason is not None:
-        raise AttackError(f"attack {player.name!r} cannot play: {reason}")
-    purpose = f"attack {player.name} on the table {round_.table_hash}"
+        raise AttackError(f"attack {attack.name!r} cannot play: {reason}")
+    purpose = f"attack {attack.name} on the table {round_.table_hash}"
     rng = round_.game.stream(purpose, round_.prior, Seeds.ATTACK)
-    found = check_reconstruction(view, player.reconstruct(view, rng))
-    best = found.best_possible
+    reconstruction = check_reconstruction(view, attack.reconstruct(view, rng))
+    best = reconstruction.best_possible
     return RealPlay(
-        attack=player.name,
-        guess=found.guess.codes,
-        hits=round_.metric.score(round_.truth, found.guess),
-        sure=found.scores,
+        attack=attack.name,
+        guess=reconstruction.guess.codes,
+        hits=round_.metric.score(round_.truth, reconstruction.guess),
+        sure=reconstruction.scores,
         converged=None if best is None else best.converged,
     )
 
@@ -234,7 +237,7 @@ def _measure_budget(
 ) -> Budget:
     n, mechanism, release = len(table), round_.mechanism, _get_release(round_.view)
     guess, expected = round_.baseline
-    by_attack = {each.attack: each for each in summarise(fresh)}
+    by_attack = {summary.attack: summary for summary in summarise(fresh)}
     attacks = tuple(
         AttackShares(
             spec,
@@ -274,9 +277,9 @@ def _measure_fresh(summary: Summary, n: int) -> Mean:
 
 
 def _measure_fresh_gain(rows: Sequence[Result], n: int) -> Mean:
-    """Table by table: what attack and guessing owe to the luck of a table cancels."""
-    won = [(row.successes or 0) - row.baseline_successes for row in rows if row.attack == OPTIMAL]
-    return Mean.of([each / n for each in won])
+    """Paired by table, so that the luck of a table cancels between attack and guessing."""
+    gains = [(row.successes or 0) - row.baseline_successes for row in rows if row.attack == OPTIMAL]
+    return Mean.of([gain / n for gain in gains])
 
 
 def _find_ceiling(found: Mapping[str, Mapping[str, float]], expected: float, n: int) -> Ceiling:
@@ -296,8 +299,8 @@ def _count_sure(plays: Sequence[RealPlay], threshold: int) -> Sure:
 
 
 def _combine(values: Iterable[bool | None]) -> bool | None:
-    found = [value for value in values if value is not None]
-    return all(found) if found else None
+    known = [value for value in values if value is not None]
+    return all(known) if known else None
 
 
 def _measure_exposure(question: Question, round_: Round, games: Sequence[RealGame]) -> Exposure:

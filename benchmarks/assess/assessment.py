@@ -25,17 +25,17 @@ SURE = 0.9
 
 
 class AssessError(ValueError):
-    """An assessment that cannot be made as asked."""
+    """The question cannot be answered as asked."""
 
 
 def space_budgets(epsilon: float) -> tuple[float, ...]:
-    """Budgets around one, rounded to three digits."""
+    """Space budgets around one, rounded to three digits."""
     return tuple(float(f"{epsilon * step:.3g}") if step != 1 else epsilon for step in STEPS)
 
 
 @dataclass(frozen=True)
 class Question:
-    """What the owner of a table asks. ``known`` left empty means all columns but the targets."""
+    """What the owner of a table asks; an empty ``known`` means all columns but the targets."""
 
     dataset: str
     targets: tuple[str, ...]
@@ -57,7 +57,7 @@ class Question:
             if not epsilon > 0:
                 raise AssessError(f"epsilon must be > 0, got {epsilon:g}")
         if isinf(self.epsilon) and not self.epsilons:
-            raise AssessError("epsilon inf has no budgets around it; list some with --epsilons")
+            raise AssessError("epsilon inf has no budgets around it: list some with --epsilons")
         if self.reps < 1:
             raise AssessError(f"reps must be at least 1, got {self.reps}")
         if self.threshold < 1:
@@ -93,7 +93,7 @@ class Question:
 
 
 def check_table(question: Question, table: Table) -> None:
-    """Whatever can be wrong with a question on a table, whatever the prior."""
+    """Refuse a question that does not fit the table, whatever the prior."""
     domain, targets = table.domain, question.targets
     domain.positions(targets)
     known = question.known or tuple(name for name in domain.names if name not in targets)
@@ -122,7 +122,7 @@ def check_table(question: Question, table: Table) -> None:
 
 
 def check_question(question: Question, table: Table) -> None:
-    """The same, and whether prior and table belong together; nothing is played."""
+    """Refuse a question that fits neither the table nor its prior; nothing is played."""
     check_table(question, table)
     for epsilon in question.budgets:
         prior, _, _, _ = check(question.game(len(table), epsilon))
@@ -147,7 +147,7 @@ class AttackShares:
 class Ceiling:
     """No attack reconstructs more than this share: on average, and in 95 % of runs (proved).
 
-    ``gain`` is how much of the mean is more than the best guess without a release expects.
+    ``gain`` is the mean less what the best guess without a release expects.
     """
 
     mean: float
@@ -157,10 +157,10 @@ class Ceiling:
 
 @dataclass(frozen=True)
 class Sure:
-    """Records of which the optimal attack is at least 90 % sure: how many, and how many are right.
+    """Records of which the optimal attack is at least 90 % sure: how many, and the share right.
 
-    None of both where they are fewer than the threshold; no ``right`` where the others are fewer,
-    of which it would tell.
+    Both are None where the records are fewer than the threshold. ``right`` is None where the other
+    records are fewer, because it would reveal something about them.
     """
 
     records: float | None
@@ -169,11 +169,13 @@ class Sure:
 
 @dataclass(frozen=True)
 class Budget:
-    """One ε. ``ceiling`` is for the known columns of the real table with hidden cells drawn from
-    the prior, None where nothing is promised, and ``prior_expected`` what is guessed without a
-    release then; ``prior_real`` is what is guessed of the real hidden cells. ``fresh_gain`` is what
-    the best attack got on fresh tables more than guessing did, ``best_possible`` what it expected
-    to get."""
+    """The numbers of one ε; all successes are shares of records.
+
+    ``prior_real`` is guessed right of the real hidden cells without a release; ``prior_expected``
+    and ``ceiling`` are for hidden cells drawn from the prior given the real known columns.
+    ``ceiling`` is None without a guarantee. ``fresh_gain`` is how much more the best attack got on
+    fresh tables than guessing did; ``best_possible`` is what it expected to get.
+    """
 
     epsilon: float | None
     guarantee: str
@@ -195,7 +197,7 @@ class Budget:
 
 @dataclass(frozen=True)
 class Assessment:
-    """Everything that a report says in numbers."""
+    """All numbers of a report."""
 
     known: tuple[str, ...]
     marginals: int

@@ -1,11 +1,12 @@
 """Which records of a real table an attack gets right, by kind of record, small kinds suppressed.
 
 Shares are means over the records of a kind and over repetitions of the noise. A kind of fewer than
-``threshold`` records is not shown. Nor may fewer records be found by subtraction. From the total:
-the kinds of a column are suppressed, smallest first, until at least two that are not empty and at
-least ``threshold`` records are hidden together. From a kind of another column, such as a county
-less its towns: where kinds of one column lie within a kind of another and leave fewer records of
-it over, the smallest of them is suppressed.
+``threshold`` records is not shown, and subtraction must not reveal fewer records either:
+
+- from the total: the kinds of a column are suppressed, smallest first, until at least two non-empty
+  ones and at least ``threshold`` records are hidden together;
+- from a kind of another column, such as a county less its towns: where kinds of one column lie
+  within a kind of another and leave fewer records of it, the smallest of them is suppressed.
 """
 
 from __future__ import annotations
@@ -26,19 +27,19 @@ Codes = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Mean:
-    """A mean over repetitions; ``margin`` is half of its 95 % interval, None for one repetition."""
+    """A mean over repetitions; ``margin`` is half its 95 % interval, None for one repetition."""
 
     value: float
     margin: float | None
 
     @classmethod
     def of(cls, values: Sequence[float] | Floats) -> Mean:
-        found = np.asarray(values, dtype=np.float64)
-        count = len(found)
+        array = np.asarray(values, dtype=np.float64)
+        count = len(array)
         if count < 2:
-            return cls(float(found.mean()), None)
-        half = student.ppf(0.975, count - 1) * found.std(ddof=1) / np.sqrt(count)
-        return cls(float(found.mean()), float(half))
+            return cls(float(array.mean()), None)
+        half = student.ppf(0.975, count - 1) * array.std(ddof=1) / np.sqrt(count)
+        return cls(float(array.mean()), float(half))
 
 
 @dataclass(frozen=True)
@@ -69,23 +70,28 @@ class Kinds:
 def list_kinds(
     attribute: Attribute, codes: Codes, prior: Bools, hits: Bools, hidden: Bools
 ) -> Kinds:
-    """``prior`` is (n,): right without the release; ``hits`` is (repetitions, n); ``hidden`` says
-    which labels may not be shown."""
+    """The kinds of one column, from what is right on each record.
+
+    ``prior`` is (n,): right without the release; ``hits`` is (repetitions, n); ``hidden`` marks the
+    labels that may not be shown.
+    """
     counts = np.bincount(codes, minlength=attribute.size)
-    found = []
-    for code in np.flatnonzero(~hidden):
-        mine = codes == code
-        share = Mean.of(hits[:, mine].mean(axis=1))
-        label = attribute.labels[code]
-        found.append(
-            Kind(attribute.name, label, int(counts[code]), float(prior[mine].mean()), share)
+    shown = [
+        Kind(
+            attribute.name,
+            attribute.labels[code],
+            int(counts[code]),
+            float(prior[codes == code].mean()),
+            Mean.of(hits[:, codes == code].mean(axis=1)),
         )
-    found.sort(key=lambda kind: (-kind.gain, -kind.attack.value))
-    return Kinds(attribute.name, tuple(found), int(hidden.sum()), int(counts[hidden].sum()))
+        for code in np.flatnonzero(~hidden)
+    ]
+    shown.sort(key=lambda kind: (-kind.gain, -kind.attack.value))
+    return Kinds(attribute.name, tuple(shown), int(hidden.sum()), int(counts[hidden].sum()))
 
 
 def find_suppressed(counts: Codes, threshold: int, already: Bools | bool = False) -> Bools:
-    """Which kinds of one column may not be shown, given how many records each has."""
+    """Find the kinds of one column that may not be shown, from their numbers of records."""
     hidden: Bools = (counts < threshold) | already
     for code in np.argsort(counts, kind="stable"):
         together = counts[hidden & (counts > 0)]
@@ -98,20 +104,20 @@ def find_suppressed(counts: Codes, threshold: int, already: Bools | bool = False
 def find_suppressed_together(
     columns: Sequence[Codes], sizes: Sequence[int], threshold: int
 ) -> list[Bools]:
-    """Which kinds of each column may not be shown where all columns are shown side by side."""
+    """Find the kinds of each column that may not be shown when all columns are."""
     counts = [np.bincount(c, minlength=size) for c, size in zip(columns, sizes, strict=True)]
-    hidden = [find_suppressed(each, threshold) for each in counts]
-    while (found := _find_left_over(columns, hidden, threshold)) is not None:
-        place, code = found
-        hidden[place][code] = True
-        hidden[place] = find_suppressed(counts[place], threshold, hidden[place])
+    hidden = [find_suppressed(column, threshold) for column in counts]
+    while (risk := _find_left_over(columns, hidden, threshold)) is not None:
+        index, code = risk
+        hidden[index][code] = True
+        hidden[index] = find_suppressed(counts[index], threshold, hidden[index])
     return hidden
 
 
 def _find_left_over(
     columns: Sequence[Codes], hidden: Sequence[Bools], threshold: int
 ) -> tuple[int, int] | None:
-    """A column and a kind of it that, with others, gives away too few records of a wider kind.
+    """Find a column and a kind of it that, with others, leaves too few records of a wider kind.
 
     The hidden kinds of a column are known together, as the total less those shown.
     """
@@ -144,7 +150,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Exposure:
-    """All of the above on one table at one budget."""
+    """The exposure of all columns and kinds on one table at one budget."""
 
     columns: tuple[Column, ...]
     by_target: tuple[Kinds, ...]
@@ -166,7 +172,7 @@ class Exposure:
             )
             for i, name in enumerate(truth.domain.names)
         ]
-        columns.sort(key=lambda each: each.prior - each.attack.value)
+        columns.sort(key=lambda column: column.prior - column.attack.value)
         attributes = (*truth.domain, *known.domain)
         codes = [*truth.codes.T, *known.codes.T]
         sizes = [attribute.size for attribute in attributes]

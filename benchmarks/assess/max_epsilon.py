@@ -80,11 +80,11 @@ class RecordRisks:
         return self.metric.whole_priors(self.prior, self._distinct[0], self.targets)
 
     def mean(self, measure: Measure, guarantee: Guarantee) -> float:
-        """The mean over records."""
+        """The mean risk over records."""
         return float(self._risks(measure, guarantee) @ self._distinct[1])
 
     def worst(self, measure: Measure, guarantee: Guarantee) -> float:
-        """The most exposed record's."""
+        """The risk of the most exposed record."""
         return float(self._risks(measure, guarantee).max())
 
     def _risks(self, measure: Measure, guarantee: Guarantee) -> Floats:
@@ -97,7 +97,7 @@ class RecordRisks:
 
 @dataclass(frozen=True)
 class ProvedEpsilon:
-    """An answer by a bound: the largest ε, inf if every one keeps the risk, None if none does."""
+    """An answer from a bound: the largest ε, inf if every ε keeps the risk, None if none does."""
 
     scope: str
     epsilon: float | None
@@ -107,7 +107,7 @@ class ProvedEpsilon:
 def find_proved_epsilons(
     risks: RecordRisks, measure: Measure, most: float, delta: float
 ) -> list[ProvedEpsilon]:
-    """From the weakest demand to the strongest."""
+    """Find the largest ε that a bound proves to keep the risk, weakest scope first."""
     scopes: dict[str, Callable[[Guarantee], float]] = {
         "mean": lambda guarantee: risks.mean(measure, guarantee)
     }
@@ -128,9 +128,12 @@ def _find_proved_epsilon(
 
 @dataclass(frozen=True)
 class MeasuredEpsilon:
-    """An answer by play: ``keeps`` is the largest ε tried up to which the risk was kept, None if
-    already the smallest did not; ``passes`` the next one, None if all were kept; ``about`` lies
-    between, where the straight line over log ε meets the risk."""
+    """An answer from play.
+
+    ``keeps`` is the largest ε tried up to which the risk was kept, None if even the smallest did
+    not; ``passes`` is the next one, None if all kept it; ``about`` lies between, where the straight
+    line over log ε meets the risk.
+    """
 
     scope: str
     keeps: float | None
@@ -141,14 +144,14 @@ class MeasuredEpsilon:
 def find_measured_epsilon(
     scope: str, points: Sequence[tuple[float, float]], most: float
 ) -> MeasuredEpsilon:
-    """``points`` are pairs of ε and risk."""
+    """Find the largest ε that keeps the risk in play; ``points`` are pairs of ε and risk."""
     ladder = sorted(points)
-    place = next((i for i, (_, risk) in enumerate(ladder) if risk > most), len(ladder))
-    keeps = ladder[place - 1][0] if place else None
-    passes = ladder[place][0] if place < len(ladder) else None
+    index = next((i for i, (_, risk) in enumerate(ladder) if risk > most), len(ladder))
+    keeps = ladder[index - 1][0] if index else None
+    passes = ladder[index][0] if index < len(ladder) else None
     about = None
     if keeps is not None and passes is not None and not isinf(passes):
-        low, high = ladder[place - 1][1], ladder[place][1]
+        low, high = ladder[index - 1][1], ladder[index][1]
         step = (most - low) / (high - low)
         about = exp(log(keeps) + step * (log(passes) - log(keeps)))
     return MeasuredEpsilon(scope, keeps, passes, about)

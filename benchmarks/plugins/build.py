@@ -117,14 +117,6 @@ def _build_mechanism(
     delta: float,
     options: Options,
 ) -> Mechanism:
-    signature = inspect.signature(cls.for_budget)
-    try:
-        signature.bind(domain, hidden, epsilon, delta, **options)
-    except TypeError as error:
-        raise PluginError(
-            f"mechanism {spec!r}: for_budget must take (domain, hidden, epsilon, delta) and "
-            f"its options by keyword, but it is for_budget{signature}: {error}"
-        ) from None
     try:
         built: Mechanism = cls.for_budget(domain, hidden, epsilon, delta, **options)
     except Exception as error:  # a plugin is foreign code: whatever it raises is its fault
@@ -187,14 +179,19 @@ def release_table(
 
 def get_options(spec: str) -> tuple[dict[str, inspect.Parameter], bool]:
     """The options of a mechanism by name, and whether it takes any other."""
-    every = inspect.signature(load_mechanism(spec).for_budget).parameters
-    kinds = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    own = {
-        key: parameter
-        for key, parameter in every.items()
-        if parameter.kind in kinds and key not in CALIBRATION
-    }
-    return own, any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in every.values())
+    signature = inspect.signature(load_mechanism(spec).for_budget)
+    kinds = inspect.Parameter
+    parameters = list(signature.parameters.values())
+    first, rest = parameters[: len(CALIBRATION)], parameters[len(CALIBRATION) :]
+    positional = (kinds.POSITIONAL_ONLY, kinds.POSITIONAL_OR_KEYWORD)
+    if len(first) < len(CALIBRATION) or any(each.kind not in positional for each in first):
+        raise PluginError(
+            f"mechanism {spec!r}: for_budget must take ({', '.join(CALIBRATION)}), and its options "
+            f"by keyword, but it is for_budget{signature}"
+        )
+    named = (kinds.KEYWORD_ONLY, kinds.POSITIONAL_OR_KEYWORD)
+    own = {each.name: each for each in rest if each.kind in named}
+    return own, any(each.kind is kinds.VAR_KEYWORD for each in rest)
 
 
 def drop_default_options(spec: str, options: Options) -> Options:

@@ -11,6 +11,7 @@ import numpy as np
 
 from reconbench.attacks import AttackerView, check_reconstruction, skip_reason
 from reconbench.benchmarks.game.play import (
+    Adversary,
     AttackSpec,
     Game,
     Round,
@@ -29,8 +30,8 @@ from reconbench.mechanisms import MechanismError
 GAMES = 20
 TOGETHER = 3
 MARGINALS = "gaussian-marginals"
-# An honest attack fails a statistical check by chance with about this probability.
-FALSE_ALARM_Z = 5.0
+# Student's t of 20 games exceeds this with probability 4e-5.
+FALSE_ALARM_T = 5.0
 
 EASY = Game("acs", ("SEX",), epsilon=inf, n=30)
 PRIVATE = Game("acs", ("SEX",), epsilon=0.01, n=100)
@@ -40,19 +41,23 @@ WIDE = Game("fire", ("ALS Unit", "Priority"), epsilon=3.0, n=40)
 
 @dataclass(frozen=True)
 class Player:
-    """An attack, what it attacks, and whom to tell whenever it is about to be called."""
+    """An attack, what it attacks and as whom, and a call for whenever the attack is called."""
 
     attack: AttackSpec
     mechanism: str = MARGINALS
+    adversary: str = Adversary.REALISTIC
     beat: Callable[[], None] = lambda: None
 
+    def at(self, game: Game, rep: int = 0) -> Game:
+        return replace(game, mechanism=self.mechanism, adversary=self.adversary, rep=rep)
+
     def round(self, game: Game, rep: int = 0) -> Round:
-        return Round.of(replace(game, mechanism=self.mechanism, rep=rep))
+        return Round.of(self.at(game, rep))
 
     def unplayable(self, game: Game) -> str | None:
         """Why the mechanism has no such game, if it has none."""
         try:
-            check(replace(game, mechanism=self.mechanism))
+            check(self.at(game))
         except MechanismError as error:
             return str(error)
         return None
@@ -78,19 +83,21 @@ def check_attack(
     options: Mapping[str, Any] | None = None,
     *,
     mechanism: str = MARGINALS,
+    adversary: str = Adversary.REALISTIC,
     limits: Limits | None = None,
 ) -> list[Check]:
     """Play an attack on a mechanism through all checks; a check that raises has failed.
 
     With limits, on one call of the attack, it plays in a worker process; if it hangs or takes the
-    process down, that check has failed and the others are left out.
+    process down, that check has failed and the others are left out. Two checks are statistical; an
+    honest attack fails one of them with probability at most 4e-4.
     """
-    attack = AttackSpec(spec, dict(options or {}))
-    attack.build()
-    check(replace(NOISY, mechanism=mechanism))
+    player = Player(AttackSpec(spec, dict(options or {})), mechanism, adversary)
+    player.attack.build()
+    check(player.at(NOISY))
     if limits is not None:
-        return _in_a_worker(attack, mechanism, limits)
-    return [play_check(name, Player(attack, mechanism)) for name in CHECKS]
+        return _in_a_worker(player, limits)
+    return [play_check(name, player) for name in CHECKS]
 
 
 def play_check(name: str, player: Player) -> Check:
@@ -99,19 +106,21 @@ def play_check(name: str, player: Player) -> Check:
         return run_check(name, CHECKS[name], player)
 
 
-def report_checks(report: Report, attack: AttackSpec, mechanism: str) -> None:
+def report_checks(report: Report, attack: AttackSpec, mechanism: str, adversary: str) -> None:
     """All checks as a worker's task: the name of each, a beat for every call, what came of it."""
+    player = Player(attack, mechanism, adversary, lambda: report(None))
     for name in CHECKS:
         report(name)
-        report(play_check(name, Player(attack, mechanism, lambda: report(None))))
+        report(play_check(name, player))
 
 
-def _in_a_worker(attack: AttackSpec, mechanism: str, limits: Limits) -> list[Check]:
+def _in_a_worker(player: Player, limits: Limits) -> list[Check]:
     checks: list[Check] = []
     current = next(iter(CHECKS))
     worker = Worker(limits)
+    arguments = (player.attack, player.mechanism, player.adversary)
     try:
-        for message in ask(worker, limits, report_checks, attack, mechanism):
+        for message in ask(worker, limits, report_checks, *arguments):
             if isinstance(message, str):
                 current = message
             elif isinstance(message, Check):
@@ -146,7 +155,7 @@ def _several(player: Player) -> Outcome:
 
 
 def _deterministic(player: Player) -> Outcome:
-    view = player.round(NOISY).view
+    view = next(player.round(NOISY).views())
     guesses = [player.guess(view) for _ in range(2)]
     same = guesses[0] == guesses[1]
     return same, "equal" if same else "two runs with the same generator differ"
@@ -154,7 +163,7 @@ def _deterministic(player: Player) -> Outcome:
 
 def _together(player: Player) -> Outcome:
     """``reconstruct_many`` is only a faster way to the rows that single calls give."""
-    if not plays_together(player.attack, NOISY):
+    if not plays_together(player.attack, player.at(NOISY)):
         return None, "no reconstruct_many: plays one by one"
     differ = []
     for game in [game for game in (NOISY, WIDE) if player.unplayable(game) is None]:
@@ -178,15 +187,17 @@ def _differences(one: Result, other: Result) -> list[str]:
 
 
 def _leaves_view(player: Player) -> Outcome:
-    round_ = player.round(NOISY)
-    before = _fingerprint(round_.view)
-    player.guess(round_.view)
-    kept = _fingerprint(round_.view) == before
+    view = next(player.round(NOISY).views())
+    before = _fingerprint(view)
+    player.guess(view)
+    kept = _fingerprint(view) == before
     return kept, "unchanged" if kept else "the attack changed the release"
 
 
 def _sees_only_the_view(player: Player) -> Outcome:
     """The same view on another truth: the guesses must not follow the truth."""
+    if player.adversary == Adversary.INFORMED:
+        return None, "the informed adversary's view holds the truth of other records"
     right, wrong = (player.play(_with_truth(player, flip)).successes for flip in (False, True))
     if right is None or wrong is None:
         return None, "skips this game"
@@ -200,13 +211,13 @@ def _private(player: Player) -> Outcome:
     if not rows:
         return None, "skips this game"
     gaps = np.array([(row.successes or 0) - row.ceilings["prior-exact"]["mean"] for row in rows])
-    limit = FALSE_ALARM_Z * gaps.std(ddof=1) / np.sqrt(len(gaps))
+    limit = FALSE_ALARM_T * gaps.std(ddof=1) / np.sqrt(len(gaps))
     detail = f"{gaps.mean():+.1f} records against the most any attack gets (allowed: {limit:.1f})"
     return bool(gaps.mean() <= limit), detail
 
 
 def _below_ceiling(player: Player) -> Outcome:
-    """More than a quarter of 20 runs above a 95 % ceiling has probability below 1e-5."""
+    """More than a quarter of 20 runs are above a 95 % ceiling with probability at most 3.3e-4."""
     rows = _rows(player, NOISY)
     if not rows:
         return None, "skips this game"

@@ -125,10 +125,19 @@ def _likeliest_value(subject: Subject) -> Outcome:
 
 
 def _samples_follow_conditionals(subject: Subject) -> Outcome:
-    """Given the other columns of a record, each value of a column comes with its chance."""
+    """The chance of the value that was drawn, given the other columns: its mean is Σ p²."""
     columns = _columns(subject)
-    chances = [_conditional(subject, subject.table, column) for column in columns]
-    return _hold_counts(subject, dict(zip(columns, chances, strict=True)))
+    for column in columns:
+        p = _conditional(subject, subject.table, column)
+        drawn = p[np.arange(RECORDS), subject.table.column(column)].sum()
+        mean = (p**2).sum(axis=1)
+        allowed = allowed_deviation(float(((p**3).sum(axis=1) - mean**2).sum()), len(columns))
+        if abs(drawn - mean.sum()) > allowed:
+            return False, (
+                f"the values of {column!r} have chances given the other columns that add up to "
+                f"{drawn:.1f} in {RECORDS} records, expected {mean.sum():.1f} ± {allowed:.1f}"
+            )
+    return True, f"{len(columns)} columns given all others are as expected"
 
 
 def _samples_follow_probabilities(subject: Subject) -> Outcome:
@@ -140,21 +149,16 @@ def _samples_follow_probabilities(subject: Subject) -> Outcome:
         share = np.exp(np.asarray(subject.prior.log_evidence(every)))
         if abs(share.sum() - 1) > TOLERANCE:
             return False, f"exp(log_evidence) of {column!r} sums to {share.sum():.6g}, not to 1"
-        shares[column] = np.tile(share, (RECORDS, 1))
-    return _hold_counts(subject, shares)
-
-
-def _hold_counts(subject: Subject, chances: Mapping[str, Floats]) -> Outcome:
-    tests = sum(each.shape[1] for each in chances.values())
-    for column, expected in chances.items():
-        counts = np.bincount(subject.table.column(column), minlength=expected.shape[1])
-        for value, count in enumerate(counts):
-            p = expected[:, value]
-            allowed = allowed_deviation(float((p * (1 - p)).sum()), tests)
-            if abs(count - p.sum()) > allowed:
+        shares[column] = share
+    tests = sum(map(len, shares.values()))
+    for column, share in shares.items():
+        counts = np.bincount(subject.table.column(column), minlength=len(share))
+        for value, (count, p) in enumerate(zip(counts, share, strict=True)):
+            allowed = allowed_deviation(RECORDS * p * (1 - p), tests)
+            if abs(count - RECORDS * p) > allowed:
                 return False, (
                     f"value {value} of {column!r} comes {count} times in {RECORDS} records, "
-                    f"expected {p.sum():.1f} ± {allowed:.1f}"
+                    f"expected {RECORDS * p:.1f} ± {allowed:.1f}"
                 )
     return True, f"{tests} counts in {RECORDS} records are as expected"
 

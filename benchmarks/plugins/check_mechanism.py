@@ -41,7 +41,7 @@ QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 # Integers in a release are taken as names of values, up to so many of them.
 VALUES = 64
 # Two records that differ in every column, by as much as they can, and one beside them.
-RECORD, OTHER_RECORD, BESIDE = (0, 0, 0), (2, 3, 1), (1, 1, 0)
+RECORD, OTHER_RECORD, BESIDE = (0, 0, 0, 0), (2, 3, 1, 1), (1, 1, 0, 0)
 
 
 @dataclass(frozen=True)

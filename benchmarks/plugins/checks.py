@@ -41,13 +41,8 @@ def run_checks(checks: Mapping[str, Callable[[Subject], Outcome]], subject: Subj
     return [run_check(name, check, subject) for name, check in checks.items()]
 
 
-def require(problem: str | None, passed: str) -> Outcome:
-    """Failed with the problem, if there is one."""
-    return (True, passed) if problem is None else (False, problem)
-
-
 def allowed_deviation(variance: float, tests: int) -> float:
-    """How far a sum of independent 0/1 variables may be from its mean in one of several tests.
+    """How far a sum of independent variables in [0, 1] may be from its mean, in one of many tests.
 
     Bernstein's inequality: P[|S − E S| ≥ t] ≤ 2 exp(−t²/(2(V + t/3))).
     """
@@ -57,18 +52,20 @@ def allowed_deviation(variance: float, tests: int) -> float:
 
 @cache
 def small_prior() -> BayNet:
-    """Three columns whose joint values can be listed: a shape, an ordinal size, and a colour."""
+    """Four columns that depend on each other; their joint values can be listed, size is ordinal."""
     rng = np.random.default_rng(5)
     domain = Domain(
         (
             Attribute("shape", ("round", "square", "long")),
             Attribute("size", ("0", "1", "2", "3"), ordinal=True),
             Attribute("colour", ("red", "blue")),
+            Attribute("marked", ("no", "yes")),
         )
     )
     cpts = (
         rng.dirichlet(np.ones(3)),
         rng.dirichlet(np.ones(4), size=3),
         rng.dirichlet(np.ones(2), size=(3, 4)),
+        rng.dirichlet(np.ones(2), size=4),
     )
-    return BayNet(domain, ((), (0,), (0, 1)), cpts, domain.names)
+    return BayNet(domain, ((), (0,), (0, 1), (1,)), cpts, domain.names)

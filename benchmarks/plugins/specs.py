@@ -10,6 +10,7 @@ import traceback
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 from typing import Any, NamedTuple
 
 _IN_FILE = re.compile(r"(.+\.py):([^:]*)(?::(.*))?", flags=re.DOTALL)
@@ -99,11 +100,15 @@ def load_from_file(spec: str) -> Any:
     parts = split_file(spec)
     if parts is None:
         raise PluginError(f"{spec!r} must be path/to/file.py:name")
-    return _load_from_file(*locate_file(parts.path), parts.name)
+    path, file = locate_file(parts.path)
+    module = _import_file(path, file)
+    if not hasattr(module, parts.name):
+        raise PluginError(f"plugin file {path} has no class or function {parts.name!r}")
+    return getattr(module, parts.name)
 
 
 @cache
-def _load_from_file(path: Path, file: Path, name: str) -> Any:
+def _import_file(path: Path, file: Path) -> ModuleType:
     if not file.is_file():
         raise PluginError(f"no plugin file {path}")
     tag = hashlib.sha256(str(path).encode()).hexdigest()[:12]
@@ -118,9 +123,7 @@ def _load_from_file(path: Path, file: Path, name: str) -> Any:
     except Exception as error:  # foreign code: whatever it raises is its fault
         del sys.modules[module_name]
         raise PluginError(f"plugin file {path} does not import: {describe_error(error)}") from error
-    if not hasattr(module, name):
-        raise PluginError(f"plugin file {path} has no class or function {name!r}")
-    return getattr(module, name)
+    return module
 
 
 def describe_error(error: BaseException) -> str:

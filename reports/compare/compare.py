@@ -1,14 +1,15 @@
-"""Two sets of results, before and after a change: what got better, worse, or moved within noise.
+"""Compare results before and after a change: what got better, worse, or moved within noise.
 
-Rows are paired by game, attack and repetition: both met the same table and the same noise. A cell
-is an attack on a game, over its repetitions. Its p-value is exact, by flipping signs of the paired
-differences, and Holm's over all cells; so with m repetitions no p is below 2^(1 − m). Cells of one
-repetition share their table, so an attack's overall test flips whole repetitions.
+Rows are paired by game, attack and repetition, so both met the same table and the same noise. A
+cell is one attack on one game, over its repetitions. Its p-value is exact, from flipping the signs
+of paired differences, and adjusted by Holm's method over all cells. With m repetitions, no p is
+below 2^(1 − m). Cells of one repetition share their table, so an attack's overall test flips whole
+repetitions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from math import sqrt
@@ -18,6 +19,7 @@ from typing import Any
 from scipy.stats import t as student
 
 from reconbench.benchmarks.game.result import Result, Status
+from reconbench.benchmarks.game.setting import describe_setting
 from reconbench.reports.statistics import holm, sign_flip
 
 LEVEL = 0.05
@@ -50,7 +52,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Shift:
-    """A row that failed in one of the two only."""
+    """A row that failed in only one of the two stores."""
 
     row: str
     error: str
@@ -58,7 +60,7 @@ class Shift:
 
 @dataclass(frozen=True)
 class Comparison:
-    """All of it. ``elsewhere`` counts pairs that met different tables: they are not compared."""
+    """All changes. ``elsewhere`` counts pairs with different tables, which are not compared."""
 
     cells: tuple[Change, ...]
     overall: tuple[Change, ...]
@@ -71,12 +73,12 @@ class Comparison:
 
     @property
     def worse(self) -> bool:
-        return any(each.verdict is Verdict.WORSE for each in (*self.cells, *self.overall))
+        return any(change.verdict is Verdict.WORSE for change in (*self.cells, *self.overall))
 
     @property
     def can_tell(self) -> bool:
         """Whether any cell has enough repetitions for a p-value below the level, after Holm."""
-        fewest = [2.0 ** (1 - each.games) for each in self.cells]
+        fewest = [2.0 ** (1 - change.games) for change in self.cells]
         return bool(fewest) and min(holm(fewest)) <= self.level
 
     def to_json(self) -> dict[str, Any]:
@@ -84,7 +86,7 @@ class Comparison:
 
 
 def compare(before: Sequence[Result], after: Sequence[Result], level: float = LEVEL) -> Comparison:
-    """Of several rows with one game, attack and repetition the last one counts."""
+    """Compare two sets of rows; of several with one game, attack and repetition the last counts."""
     if not 0 < level < 1:
         raise ValueError(f"level must be strictly between 0 and 1, got {level:g}")
     old, new = ({(row.cell, row.rep): row for row in rows} for rows in (before, after))
@@ -92,12 +94,12 @@ def compare(before: Sequence[Result], after: Sequence[Result], level: float = LE
     done = [pair for pair in both if all(row.status is Status.OK for row in pair)]
     paired = [pair for pair in done if pair[0].table_hash == pair[1].table_hash]
     return Comparison(
-        cells=_cells(paired, level),
-        overall=_overall(paired, level),
+        cells=_compare_groups(paired, level, lambda row: row.cell, describe_setting),
+        overall=_compare_groups(paired, level, _describe_attack, lambda row: "all games"),
         only_before=tuple(row.describe() for key, row in old.items() if key not in new),
         only_after=tuple(row.describe() for key, row in new.items() if key not in old),
-        appeared=_shifts([(b, a) for a, b in both]),
-        vanished=_shifts(both),
+        appeared=_find_shifts((after, before) for before, after in both),
+        vanished=_find_shifts(both),
         elsewhere=len(done) - len(paired),
         level=level,
     )
@@ -106,8 +108,8 @@ def compare(before: Sequence[Result], after: Sequence[Result], level: float = LE
 Pair = tuple[Result, Result]
 
 
-def _shifts(pairs: Sequence[Pair]) -> tuple[Shift, ...]:
-    """Rows of which the first failed and the second did not."""
+def _find_shifts(pairs: Iterable[Pair]) -> tuple[Shift, ...]:
+    """Rows that failed where the other one of the pair did not."""
     return tuple(
         Shift(first.describe(), first.error or "")
         for first, second in pairs
@@ -115,46 +117,43 @@ def _shifts(pairs: Sequence[Pair]) -> tuple[Shift, ...]:
     )
 
 
-def _cells(pairs: Sequence[Pair], level: float) -> tuple[Change, ...]:
-    groups: dict[tuple[object, ...], list[Pair]] = {}
-    for pair in pairs:
-        groups.setdefault(pair[0].cell, []).append(pair)
-    blocks = [[[pair] for pair in group] for group in groups.values()]
-    names = [(_player(group[0][0]), _game(group[0][0])) for group in groups.values()]
-    return _changes(names, blocks, level)
-
-
-def _overall(pairs: Sequence[Pair], level: float) -> tuple[Change, ...]:
-    """One line an attack: a block is a repetition of a seed, over all its games."""
-    attacks: dict[str, dict[tuple[int, int], list[Pair]]] = {}
+def _compare_groups(
+    pairs: Sequence[Pair],
+    level: float,
+    group_of: Callable[[Result], Hashable],
+    game_of: Callable[[Result], str],
+) -> tuple[Change, ...]:
+    """One change per group of pairs; a block of its test is one repetition of one seed."""
+    groups: dict[Hashable, dict[tuple[int, int], list[Pair]]] = {}
     for pair in pairs:
         row = pair[0]
-        attacks.setdefault(_player(row), {}).setdefault((row.seed, row.rep), []).append(pair)
-    names = [(attack, "all games") for attack in attacks]
-    return _changes(names, [list(blocks.values()) for blocks in attacks.values()], level)
-
-
-def _changes(
-    names: Sequence[tuple[str, str]], groups: Sequence[Sequence[Sequence[Pair]]], level: float
-) -> tuple[Change, ...]:
-    sums = [[sum(_difference(pair) for pair in block) for block in blocks] for blocks in groups]
-    p_values = [sign_flip(found) for found in sums]
+        blocks = groups.setdefault(group_of(row), {})
+        blocks.setdefault((row.seed, row.rep), []).append(pair)
+    p_values = [
+        sign_flip([sum(map(_difference, block)) for block in blocks.values()])
+        for blocks in groups.values()
+    ]
     return tuple(
-        _change(name, blocks, p, adjusted, level)
-        for name, blocks, p, adjusted in zip(names, groups, p_values, holm(p_values), strict=True)
+        _measure_change(list(blocks.values()), game_of, p, adjusted, level)
+        for blocks, p, adjusted in zip(groups.values(), p_values, holm(p_values), strict=True)
     )
 
 
-def _change(
-    name: tuple[str, str], blocks: Sequence[Sequence[Pair]], p: float, adjusted: float, level: float
+def _measure_change(
+    blocks: Sequence[Sequence[Pair]],
+    game_of: Callable[[Result], str],
+    p: float,
+    adjusted: float,
+    level: float,
 ) -> Change:
     pairs = [pair for block in blocks for pair in block]
-    difference = fmean(_difference(pair) for pair in pairs)
-    half = _half_width([fmean(_difference(pair) for pair in block) for block in blocks])
+    first = pairs[0][0]
+    difference = fmean(map(_difference, pairs))
+    half = _half_width([fmean(map(_difference, block)) for block in blocks])
     before, after = (sum(pair[side].seconds for pair in pairs) for side in (0, 1))
     return Change(
-        attack=name[0],
-        game=name[1],
+        attack=_describe_attack(first),
+        game=game_of(first),
         games=len(blocks),
         before=fmean(old.successes or 0 for old, _ in pairs),
         after=fmean(new.successes or 0 for _, new in pairs),
@@ -163,13 +162,13 @@ def _change(
         high=None if half is None else difference + half,
         p=p,
         adjusted=adjusted,
-        verdict=_verdict(pairs, difference, adjusted <= level),
+        verdict=_judge(pairs, difference, adjusted <= level),
         seconds_ratio=after / before if before > 0 else None,
     )
 
 
-def _verdict(pairs: Sequence[Pair], difference: float, significant: bool) -> Verdict:
-    if not any(_difference(pair) for pair in pairs):
+def _judge(pairs: Sequence[Pair], difference: float, significant: bool) -> Verdict:
+    if not any(map(_difference, pairs)):
         return Verdict.SAME
     if not significant:
         return Verdict.NOISE
@@ -187,11 +186,5 @@ def _half_width(values: Sequence[float]) -> float | None:
     return float(student.ppf(0.975, len(values) - 1)) * stdev(values) / sqrt(len(values))
 
 
-def _player(row: Result) -> str:
+def _describe_attack(row: Result) -> str:
     return " ".join([row.attack, *(f"{key}={value}" for key, value in row.attack_options.items())])
-
-
-def _game(row: Result) -> str:
-    """The game without attack and repetition, as ``Result.describe`` has it."""
-    told = row.describe().removeprefix(f"{_player(row)} on ")
-    return told.removesuffix(f", repetition {row.rep}")

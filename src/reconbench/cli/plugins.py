@@ -147,6 +147,9 @@ def check(
         str | None,
         typer.Option(help="For attacks: what is attacked. Default: gaussian-marginals."),
     ] = None,
+    adversary: Annotated[
+        str | None, typer.Option(help="For attacks: `realistic` (the default) or `informed`.")
+    ] = None,
     timeout: Annotated[
         float | None,
         typer.Option(min=0.0, help="For attacks: seconds for one answer; 0: no limit. Default 60."),
@@ -168,8 +171,12 @@ def check(
         arguments["limits"] = Limits.of(seconds, memory_limit=0)
         if mechanism is not None:
             arguments["mechanism"] = plugins.make_absolute(mechanism)
-    elif mechanism is not None or timeout is not None:
-        raise ValueError(f"--mechanism and --timeout are for attacks, not for a {name}")
+        if adversary is not None:
+            arguments["adversary"] = adversary
+    elif (mechanism, adversary, timeout) != (None, None, None):
+        raise ValueError(
+            f"--mechanism, --adversary and --timeout are for attacks, not for a {name}"
+        )
     kit = import_module(f"reconbench.benchmarks.plugins.check_{name}")
     checks = getattr(kit, f"check_{name}")(plugins.make_absolute(spec), **arguments)
     if as_json:
