@@ -43,10 +43,12 @@ def fill_tables(page: str, text: str) -> str:
     """A page with its tables as they are now."""
     for name, (home, make) in TABLES.items():
         if home == page:
-            parts = re.split(f"<!-- table: {name} -->.*?<!-- end -->", text, flags=re.DOTALL)
+            parts = re.split(
+                f"(?<=<!-- table: {name} -->).*?(?=<!-- end -->)", text, flags=re.DOTALL
+            )
             if len(parts) != 2:
                 raise ValueError(f"docs/{page} must have one place for the table {name!r}")
-            text = f"<!-- table: {name} -->\n{make()}\n<!-- end -->".join(parts)
+            text = f"{parts[0]}\n{make()}\n{parts[1]}"
     return text
 
 
