@@ -77,7 +77,7 @@ def audit_ldp() -> str:
             Axis("audited ε", 0, edge),
             [
                 Rules([(0, 0, edge, edge)], "audited = true", SOFT, "4 4"),
-                *_marks(audits[audits["mechanism"] == name], f"rad-{name}"),
+                *_draw_marks(audits[audits["mechanism"] == name], f"rad-{name}"),
             ],
             name.upper(),
             width=250,
@@ -93,7 +93,7 @@ def audit_ldp() -> str:
     )
 
 
-def _marks(audits: pd.DataFrame, exact: str) -> Iterator[Mark]:
+def _draw_marks(audits: pd.DataFrame, exact: str) -> Iterator[Mark]:
     def points(method: str, column: str) -> list[tuple[float, float]]:
         chosen = audits[audits["method"] == method]
         return list(zip(chosen["epsilon"], chosen[column], strict=True))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from math import isnan
 from pathlib import Path
 from statistics import fmean, stdev
 
@@ -54,7 +55,9 @@ def count(part: int, total: int, noun: str) -> str:
 
 
 def with_error(value: float, error: float | None, digits: int = 1) -> str:
-    return number(value, digits) if error is None else f"{number(value, digits)} ± {error:.2f}"
+    """``4.2 ± 0.31``, or ``4.2`` without an error."""
+    shown = number(value, digits)
+    return shown if error is None or isnan(error) else f"{shown} ± {error:.2f}"
 
 
 def p_is(p: float) -> str:

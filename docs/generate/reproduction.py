@@ -22,7 +22,7 @@ from scipy.special import zeta
 
 from generate.errata import ERRATA, NORM, SAMPLES
 from generate.rendering import render
-from generate.reproduction_games import figures, read_games
+from generate.reproduction_games import describe_figures, read_games
 from reconbench.attacks.metrics import WithinL1
 from reconbench.benchmarks.computations.gradient_errors import images, simulate
 from reconbench.benchmarks.game.play import AttackSpec, Game, Round, play
@@ -245,19 +245,19 @@ def fit_errors(figure: int, dimension: int) -> Values:
     }
 
 
-def page() -> str:
+def render_page() -> str:
     """The whole page, as Markdown."""
     papers = (swanberg, kulynych, guerra_balboa, yildirim, riess)
     return render(
         "reproduction.md.j2",
         **{paper.__name__: paper() for paper in papers},
-        **figures(read_games()),
+        **describe_figures(read_games()),
         errata={name: compute() for name, compute in ERRATA.items()},
     )
 
 
 def main() -> None:
-    sys.stdout.write(page())
+    sys.stdout.write(render_page())
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from generate.results_data import read_csv, stored_rows
+from generate.results_data import read_csv, read_current_rows
 from reconbench.benchmarks import plugins
 from reconbench.benchmarks.game.play import Game
 from reconbench.benchmarks.game.result import Result
@@ -88,7 +88,7 @@ def read_games() -> pd.DataFrame:
     return pd.read_csv(PLAYED)
 
 
-def figures(games: pd.DataFrame) -> dict[str, Any]:
+def describe_figures(games: pd.DataFrame) -> dict[str, Any]:
     """What ``templates/reproduction_figures.md.j2`` shows of figures 4 to 7."""
     tables = sorted({games["repetitions"].min(), games["repetitions"].max()})
     alone = (games["columns"] == 1) & (games["known"] > 3) & (games["epsilon"] == 1)
@@ -98,32 +98,32 @@ def figures(games: pd.DataFrame) -> dict[str, Any]:
         (dataset, columns, attacks)
         for dataset in ("acs", "fire")
         for columns in range(1, 14)
-        if (attacks := _hidden(games, dataset, columns))
+        if (attacks := _select_hidden(games, dataset, columns))
     ]
     return {
         "repetitions": " to ".join(map(str, tables)),
-        "sex": _column(games, "acs", "SEX"),
-        "sex_gains": gains_by_table("acs", "SEX", 1.0),
+        "sex": _select_column(games, "acs", "SEX"),
+        "sex_gains": compute_gains_by_table("acs", "SEX", 1.0),
         "columns": len(rap),
         "low": rap.loc[rap["ceiling_95"] < 80, "targets"].tolist(),
         "behind": (behind["prior"] - behind["success"]).tolist(),
         "beyond": int((behind["prior"] > behind["high"]).sum()),
         "epsilons": EPSILONS,
-        "schl": _column(games, "acs", "SCHL", inf),
-        "schl_gains": _gains(games, "acs", "SCHL"),
-        "schl_most": most_distinguishable("acs", "SCHL", int(tables[-1])),
-        "als": _column(games, "fire", "ALS Unit", inf),
-        "als_gains": _gains(games, "fire", "ALS Unit"),
-        "als_most": most_distinguishable("fire", "ALS Unit", int(tables[-1])),
+        "schl": _select_column(games, "acs", "SCHL", inf),
+        "schl_gains": _compute_gains(games, "acs", "SCHL"),
+        "schl_most": count_distinguishable("acs", "SCHL", int(tables[-1])),
+        "als": _select_column(games, "fire", "ALS Unit", inf),
+        "als_gains": _compute_gains(games, "fire", "ALS Unit"),
+        "als_most": count_distinguishable("fire", "ALS Unit", int(tables[-1])),
         "hidden": hidden,
-        "fire": {columns: _hidden(games, "fire", columns)["rap"] for columns in (1, 3)},
-        "age": _column(games, "acs", "AGEP", metric="l1:1"),
+        "fire": {columns: _select_hidden(games, "fire", columns)["rap"] for columns in (1, 3)},
+        "age": _select_column(games, "acs", "AGEP", metric="l1:1"),
         "age_signs": _count_signs(games, "acs", "AGEP"),
         "zip_signs": _count_signs(games, "fire", "Zipcode of Incident"),
     }
 
 
-def _attacks(games: pd.DataFrame) -> Attacks:
+def _index_by_attack(games: pd.DataFrame) -> Attacks:
     """Games by attack, each with its success and interval as text; none without all three."""
     found = {
         game["attack"]: game
@@ -133,31 +133,31 @@ def _attacks(games: pd.DataFrame) -> Attacks:
     return found if {"prior", "rap", "posterior"} <= found.keys() else {}
 
 
-def _column(
+def _select_column(
     games: pd.DataFrame, dataset: str, column: str, epsilon: float = 1.0, metric: str = "exact"
 ) -> Attacks:
     """All attacks on one column with every other column known."""
     chosen = (games["dataset"] == dataset) & (games["targets"] == column) & (games["known"] > 3)
     chosen &= (games["epsilon"] == epsilon) & (games["metric"] == metric)
-    attacks = _attacks(games[chosen])
+    attacks = _index_by_attack(games[chosen])
     if not attacks:
         raise PlayedError(f"{PLAYED.name} lacks {dataset} {column} at epsilon {epsilon:g}")
     return attacks
 
 
-def _hidden(games: pd.DataFrame, dataset: str, columns: int) -> Attacks:
+def _select_hidden(games: pd.DataFrame, dataset: str, columns: int) -> Attacks:
     """All attacks of figure 6 on this many hidden columns."""
     chosen = (games["dataset"] == dataset) & (games["columns"] == columns)
-    return _attacks(games[chosen & (games["known"] == 3) & (games["epsilon"] == 3)])
+    return _index_by_attack(games[chosen & (games["known"] == 3) & (games["epsilon"] == 3)])
 
 
-def _gain(attacks: Attacks) -> float:
+def _compute_gain(attacks: Attacks) -> float:
     return float(attacks["rap"]["success"] - attacks["prior"]["success"])
 
 
-def _gains(games: pd.DataFrame, dataset: str, column: str) -> list[float]:
+def _compute_gains(games: pd.DataFrame, dataset: str, column: str) -> list[float]:
     """RAP's gain over the prior by ε, to a tenth and without the sign of a zero."""
-    gains = [_gain(_column(games, dataset, column, epsilon)) for epsilon in EPSILONS]
+    gains = [_compute_gain(_select_column(games, dataset, column, epsilon)) for epsilon in EPSILONS]
     return [round(gain, 1) + 0 for gain in gains]
 
 
@@ -165,11 +165,13 @@ def _count_signs(games: pd.DataFrame, dataset: str, column: str) -> list[int]:
     """At how many errors RAP is ahead of the prior, level with it, and behind."""
     of_column = games[(games["dataset"] == dataset) & (games["targets"] == column)]
     metrics = set(of_column["metric"]) - {"exact"}
-    gains = [_gain(_column(games, dataset, column, metric=metric)) for metric in metrics]
+    gains = [
+        _compute_gain(_select_column(games, dataset, column, metric=metric)) for metric in metrics
+    ]
     return [sum(np.sign(gain) == sign for gain in gains) for sign in (1, 0, -1)]
 
 
-def gains_by_table(dataset: str, column: str, epsilon: float) -> list[int]:
+def compute_gains_by_table(dataset: str, column: str, epsilon: float) -> list[int]:
     """RAP's gain over the prior on each table of the results page."""
     successes: dict[str, dict[int, int]] = {}
     for line in read_csv(OUTCOMES.read_text(encoding="utf-8")).to_dict("records"):
@@ -179,7 +181,7 @@ def gains_by_table(dataset: str, column: str, epsilon: float) -> list[int]:
     return [successes["rap"][rep] - prior for rep, prior in successes["prior"].items()]
 
 
-def most_distinguishable(dataset: str, column: str, repetitions: int, n: int = 100) -> float:
+def count_distinguishable(dataset: str, column: str, repetitions: int, n: int = 100) -> float:
     """The most right guesses of a column, mean over tables, however much a release reveals.
 
     Records that are alike in all known columns get one guess, the likeliest of theirs: swapping
@@ -199,7 +201,7 @@ def most_distinguishable(dataset: str, column: str, repetitions: int, n: int = 1
 
 
 def main(folder: str) -> None:
-    rows = stored_rows(Path(folder))
+    rows = read_current_rows(Path(folder))
     write_atomic(PLAYED, summarise_games(rows).to_csv(index=False, lineterminator="\n"))
 
 

@@ -46,13 +46,13 @@ class ResultsError(ValueError):
     """Rows or a data file of which no results page can be made."""
 
 
-def stored_rows(folder: Path) -> list[Result]:
+def read_current_rows(folder: Path) -> list[Result]:
     """Read every current row of a store; rows made by other code are left out."""
     entries = export_import.read(folder)
     return [entry.row for entry in export_import.drop_stale(entries)]
 
 
-def outcomes(rows: Iterable[Result]) -> pd.DataFrame:
+def join_repetitions(rows: Iterable[Result]) -> pd.DataFrame:
     """Join the repetitions of each attack and game to one line, in the order of the file."""
     cells: dict[tuple[object, ...], dict[int, Result]] = {}
     for row in rows:
@@ -63,12 +63,12 @@ def outcomes(rows: Iterable[Result]) -> pd.DataFrame:
                 f"repetition {row.rep}: the stores mix versions; run into an empty folder"
             )
         by_rep[row.rep] = row
-    lines = [_line([by_rep[rep] for rep in sorted(by_rep)]) for by_rep in cells.values()]
-    lines.sort(key=_order)
+    lines = [_join_line([by_rep[rep] for rep in sorted(by_rep)]) for by_rep in cells.values()]
+    lines.sort(key=_sort_key)
     return pd.DataFrame(lines, columns=COLUMNS)
 
 
-def _line(rows: Sequence[Result]) -> dict[str, object]:
+def _join_line(rows: Sequence[Result]) -> dict[str, object]:
     first = rows[0]
     if len(first.targets) != 1:
         raise ResultsError(f"the page shows single columns, got targets {', '.join(first.targets)}")
@@ -112,7 +112,7 @@ def _line(rows: Sequence[Result]) -> dict[str, object]:
     }
 
 
-def _order(line: dict[str, object]) -> tuple[object, ...]:
+def _sort_key(line: dict[str, object]) -> tuple[object, ...]:
     position = plugins.load_prior(str(line["dataset"])).domain.position(str(line["column"]))
     names = ("epsilon", "adversary", "attack", "seed")
     return (line["dataset"], position, *(line[name] for name in names))
@@ -180,8 +180,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, required=True, help="the CSV file to write")
     chosen = parser.parse_args(arguments)
     try:
-        rows = (row for folder in chosen.stores for row in stored_rows(folder))
-        write_atomic(chosen.out, to_csv(outcomes(rows)))
+        rows = (row for folder in chosen.stores for row in read_current_rows(folder))
+        write_atomic(chosen.out, to_csv(join_repetitions(rows)))
     except (ValueError, OSError) as error:
         sys.stderr.write(f"error: {error}\n")
         return 1

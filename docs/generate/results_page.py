@@ -57,7 +57,7 @@ class Results:
             title=columns.map(name) + ", ε = " + cells["epsilon"].map(budget),
             name=columns + ", ε = " + cells["epsilon"].map("{:g}".format),
         )
-        self.levels = statistics.level_games(self.games, WEAK)
+        self.levels = statistics.compute_levels(self.games, WEAK)
         if self.levels.empty:
             raise ResultsError(
                 f"no column at any budget was played by all of {WEAK}, {REFERENCE} and "
@@ -66,51 +66,53 @@ class Results:
             )
         self.split = statistics.split_gap(self.levels).join(self.cells)
 
-    def records(self, frame: pd.DataFrame) -> list[Record]:
+    def to_records(self, frame: pd.DataFrame) -> list[Record]:
         """The rows of a frame by cell, with the names of their cells; None for a missing number."""
         cells = self.cells[self.cells.columns.difference(frame.columns)]
         named = frame.reset_index().join(cells, on="cell")
         return named.astype(object).mask(named.isna(), None).to_dict("records")
 
 
-def page(results: Results) -> str:
+def render_page(results: Results) -> str:
     """The whole page, as Markdown."""
     games, cells = results.games, results.cells
     realistic = games[games["adversary"] == REALISTIC]
     ours = realistic[realistic["attack"] == REFERENCE].groupby("cell")
     means = realistic.groupby(["cell", "attack"])["success"].agg(fmean)
-    noiseless = _in_cells(means, cells.index[cells["epsilon"] == inf]).groupby("attack").agg(fmean)
+    noiseless = (
+        _select_cells(means, cells.index[cells["epsilon"] == inf]).groupby("attack").agg(fmean)
+    )
     optima = pd.DataFrame(index=cells.index).assign(
         lowest=ours["success"].min(),
         best=ours["best"].agg(fmean),
         unconverged=ours["converged"].size() - ours["converged"].sum(),
     )
-    leads = statistics.paired_leads(games, REFERENCE)
+    leads = statistics.compute_leads(games, REFERENCE)
     comparisons = statistics.compare_by_cell(leads)
     return render(
         "results.md.j2",
         columns=cells.drop_duplicates(["dataset", "column"]).groupby("dataset", sort=False).size(),
         budgets=sorted(cells["epsilon"].unique()),
         setting=results.setting,
-        repetitions=results.lines.groupby("adversary")["reps"].agg(_span).to_dict(),
+        repetitions=results.lines.groupby("adversary")["reps"].agg(_describe_span).to_dict(),
         lost=int(results.lines[["failures", "skipped"]].sum().sum()),
         figure=FIGURE.as_posix(),
         parts={"attack": "the attack", "threat": "the threat model", "bound": "the bound"},
-        split=results.records(results.split),
+        split=results.to_records(results.split),
         below=int((results.split["weak"] < results.split["prior"]).sum()),
         totals=results.split[[*PARTS, "avoidable", "gap"]].sum().to_dict(),
-        by_budget=_by_budget(results),
+        by_budget=_average_by_budget(results),
         reference=REFERENCE,
         others=[attack for attack in realistic["attack"].unique() if attack != REFERENCE],
-        comparisons=results.records(comparisons),
+        comparisons=results.to_records(comparisons),
         blocks=_compare_by_budget(leads, cells),
-        cells=results.records(optima[optima.index.isin(realistic["cell"])]),
+        cells=results.to_records(optima[optima.index.isin(realistic["cell"])]),
         means=means.to_dict(),
         verdicts=comparisons["verdict"].to_dict(),
         noiseless=noiseless.sort_values(ascending=False, kind="stable"),
         fits=FITS,
-        calibrations=_calibrations(results),
-        tightness=results.records(statistics.measure_tightness(games)),
+        calibrations=_calibrate_groups(results),
+        tightness=results.to_records(statistics.measure_tightness(games)),
         least_expected=statistics.LEAST_EXPECTED,
         least_games=statistics.LEAST_GAMES,
         level=statistics.LEVEL,
@@ -119,32 +121,32 @@ def page(results: Results) -> str:
     )
 
 
-def _in_cells(values: pd.Series[Any], cells: pd.Index[Any]) -> pd.Series[Any]:
+def _select_cells(values: pd.Series[Any], cells: pd.Index[Any]) -> pd.Series[Any]:
     return values.loc[values.index.get_level_values("cell").isin(cells)]
 
 
-def _span(reps: pd.Series[Any]) -> str:
+def _describe_span(reps: pd.Series[Any]) -> str:
     """``20``, or ``18 to 20`` repetitions."""
     sizes = [len(each) for each in reps]
     return " to ".join(map(str, sorted({min(sizes), max(sizes)})))
 
 
-def _groups(cells: pd.DataFrame) -> dict[str, pd.Index[Any]]:
+def _group_by_budget(cells: pd.DataFrame) -> dict[str, pd.Index[Any]]:
     """The cells of each ε, and all of them."""
     budgets = sorted(cells["epsilon"].unique())
     groups = {budget(epsilon): cells.index[cells["epsilon"] == epsilon] for epsilon in budgets}
     return groups | {"all": cells.index}
 
 
-def _by_budget(results: Results) -> list[Record]:
+def _average_by_budget(results: Results) -> list[Record]:
     """Means over cells with standard errors, by ε and over all."""
     lines: list[Record] = []
-    for label, cells in _groups(results.split).items():
+    for label, cells in _group_by_budget(results.split).items():
         numbers = results.split.loc[cells].select_dtypes(float)
         lines.append({column: fmean(numbers[column]) for column in numbers} | {"label": label})
         for part in ("attack", "threat"):
-            played = _in_cells(results.levels[part], cells)
-            lines[-1][f"{part}_error"] = statistics.block_error(played)
+            played = _select_cells(results.levels[part], cells)
+            lines[-1][f"{part}_error"] = statistics.estimate_block_error(played)
     return lines
 
 
@@ -152,14 +154,14 @@ def _compare_by_budget(leads: pd.Series[float], cells: pd.DataFrame) -> dict[Has
     """Tests over all columns by ε and attack; p-values adjusted by Holm over all of them."""
     tests = pd.concat(
         {
-            label: statistics.compare_over_cells(_in_cells(leads, group))
-            for label, group in _groups(cells).items()
+            label: statistics.compare_over_cells(_select_cells(leads, group))
+            for label, group in _group_by_budget(cells).items()
         }
     )
     return tests.assign(p=holm(tests["p"].tolist())).to_dict("index")
 
 
-def _calibrations(results: Results) -> list[Record]:
+def _calibrate_groups(results: Results) -> list[Record]:
     """What the best possible attacks expected and got, by attack and with or without noise."""
     realistic, informed = (statistics.calibrate(results.games, who) for who in REFERENCES)
     noisy = results.cells["epsilon"].loc[realistic.index] < inf
@@ -169,12 +171,12 @@ def _calibrations(results: Results) -> list[Record]:
         REFERENCES[INFORMED]: informed,
     }
     return [
-        {"label": label, "cells": results.records(group), "test": statistics.chi_square(group)}
+        {"label": label, "cells": results.to_records(group), "test": statistics.chi_square(group)}
         for label, group in groups.items()
     ]
 
 
-def figure(results: Results) -> str:
+def draw_gap(results: Results) -> str:
     """The gap of every cell as a stacked bar: a standalone SVG file."""
     split = results.split
     return render(
@@ -183,7 +185,7 @@ def figure(results: Results) -> str:
         n=results.setting["n"],
         budgets=sorted(split["epsilon"].unique()),
         columns=list(dict.fromkeys(split["dataset"] + " " + split["column"])),
-        bars=results.records(split),
+        bars=results.to_records(split),
         levels=LEVELS,
         edges=split[LEVELS].cummax(axis=1).to_dict("index"),
     )
@@ -197,8 +199,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         results = Results(read_csv(chosen.data.read_text(encoding="utf-8")))
         (chosen.out / FIGURE).parent.mkdir(parents=True, exist_ok=True)
-        write_atomic(chosen.out / "results.md", page(results))
-        write_atomic(chosen.out / FIGURE, figure(results))
+        write_atomic(chosen.out / "results.md", render_page(results))
+        write_atomic(chosen.out / FIGURE, draw_gap(results))
     except (ValueError, OSError) as error:
         sys.stderr.write(f"error: {error}\n")
         return 1

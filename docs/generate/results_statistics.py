@@ -27,13 +27,13 @@ LEAST_GAMES = 5
 PARTS = ["attack", "threat", "bound"]
 
 
-def played_by(games: pd.DataFrame, adversary: str, attack: str) -> pd.DataFrame:
+def select_attack(games: pd.DataFrame, adversary: str, attack: str) -> pd.DataFrame:
     """The games of one attack, by cell and repetition."""
     chosen = (games["adversary"] == adversary) & (games["attack"] == attack)
     return games[chosen].set_index(["cell", "rep"])
 
 
-def paired_leads(games: pd.DataFrame, reference: str) -> pd.Series[float]:
+def compute_leads(games: pd.DataFrame, reference: str) -> pd.Series[float]:
     """Successes of the realistic reference less those of each other attack, game by game."""
     realistic = games[games["adversary"] == REALISTIC]
     successes = realistic.pivot(index=["cell", "rep"], columns="attack", values="success")
@@ -81,7 +81,7 @@ def calibrate(games: pd.DataFrame, adversary: str = REALISTIC) -> pd.DataFrame:
     the games' ``differences`` d of success and expectation, whose spread has both errors in it; NaN
     for a cell that is too certain or has too few games to be tested.
     """
-    played = played_by(games, adversary, REFERENCES[adversary]).dropna(subset="best")
+    played = select_attack(games, adversary, REFERENCES[adversary]).dropna(subset="best")
     lines = {}
     for cell, group in played.groupby("cell"):
         trusted = group[group["converged"]]
@@ -131,7 +131,7 @@ def chi_square(calibrated: pd.DataFrame) -> ChiSquare:
     return ChiSquare(statistic, len(tested), (1 + beyond) / (1 + FLIPS))
 
 
-def level_games(games: pd.DataFrame, weak: str) -> pd.DataFrame:
+def compute_levels(games: pd.DataFrame, weak: str) -> pd.DataFrame:
     """Expected successes from the prior up to the published ceiling, by cell and repetition.
 
     ``weak`` is the attack in question, ``realistic`` and ``informed`` the best possible for each
@@ -144,9 +144,9 @@ def level_games(games: pd.DataFrame, weak: str) -> pd.DataFrame:
     Only cells on which the weak attack and both references played, over their common games.
     """
     columns = ["prior", "published_50", "published_95", "success"]
-    attack = played_by(games, REALISTIC, weak)[columns].rename(columns={"success": "got"})
-    ours = played_by(games, REALISTIC, REFERENCES[REALISTIC])[["success", "best", "converged"]]
-    other = played_by(games, INFORMED, REFERENCES[INFORMED])[["best", "exact"]]
+    attack = select_attack(games, REALISTIC, weak)[columns].rename(columns={"success": "got"})
+    ours = select_attack(games, REALISTIC, REFERENCES[REALISTIC])[["success", "best", "converged"]]
+    other = select_attack(games, INFORMED, REFERENCES[INFORMED])[["best", "exact"]]
     other = other.rename(columns={"best": "informed"})
     levels = attack.join(ours, how="inner").join(other, how="inner").dropna()
     levels["fallback"] = ~levels["converged"].groupby("cell").transform("all").astype(bool)
@@ -175,14 +175,14 @@ def split_gap(levels: pd.DataFrame) -> pd.DataFrame:
     return split
 
 
-def block_error(values: pd.Series[float]) -> float:
+def estimate_block_error(values: pd.Series[float]) -> float:
     """The standard error of a mean over cells and repetitions, a repetition being one block."""
     return cast(float, values.groupby("rep").mean().sem())
 
 
 def measure_tightness(games: pd.DataFrame) -> pd.DataFrame:
     """Compare the informed optimum with the prior-exact ceiling on the mean, by cell."""
-    played = played_by(games, INFORMED, REFERENCES[INFORMED]).dropna(subset="best")
+    played = select_attack(games, INFORMED, REFERENCES[INFORMED]).dropna(subset="best")
     by_cell = played.assign(difference=played["best"] - played["exact"]).groupby("cell")
     tight = by_cell[["prior", "success", "best", "exact"]].agg(fmean)
     tight["games"] = by_cell.size()

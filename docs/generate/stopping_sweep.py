@@ -1,4 +1,4 @@
-"""When should `rap` stop? Rules that see no truth, side by side: the table in docs/rap.md.
+"""Print the tables of docs/rap.md: when should `rap` stop? Rules that see no truth, compared.
 
     python docs/generate stopping_sweep --reps 10 --seed 900
 
@@ -49,32 +49,36 @@ PLAYERS: Mapping[str, Rap | RapMap] = {
 }
 
 
-def play(dataset: str, column: str, epsilon: float, seed: int, reps: int) -> dict[str, Floats]:
+def play_rules(
+    dataset: str, column: str, epsilon: float, seed: int, reps: int
+) -> dict[str, Floats]:
     """Successes of every rule in every repetition, of 100 records."""
     rounds = [
         Round.of(Game(dataset, (column,), epsilon, seed=seed, rep=rep)) for rep in range(reps)
     ]
-    views = [each.view for each in rounds]
-    found: dict[str, Floats] = {
-        "prior": np.array([float(each.successes(each.baseline[0])) for each in rounds])
-    }
-    found |= along_one_descent(rounds, found["prior"])
+    views = [played.view for played in rounds]
+    prior = np.array([float(played.successes(played.baseline[0])) for played in rounds])
+    successes = {"prior": prior} | follow_descent(rounds, prior)
     for name, player in PLAYERS.items():
-        guesses = player.reconstruct_many(views, streams(rounds))
-        found[name] = np.array(
-            [float(r.successes(each.guess)) for r, each in zip(rounds, guesses, strict=True)]
+        guesses = player.reconstruct_many(views, make_streams(rounds))
+        successes[name] = np.array(
+            [
+                float(played.successes(reconstruction.guess))
+                for played, reconstruction in zip(rounds, guesses, strict=True)
+            ]
         )
-    return found
+    return successes
 
 
-def along_one_descent(rounds: Sequence[Round], start: Floats) -> dict[str, Floats]:
+def follow_descent(rounds: Sequence[Round], start: Floats) -> dict[str, Floats]:
     """Fixed numbers of steps, the discrepancy principle, and the best stop in hindsight."""
     problems = [
-        build_problem(each.view, rng, 1) for each, rng in zip(rounds, streams(rounds), strict=True)
+        build_problem(played.view, rng, 1)
+        for played, rng in zip(rounds, make_streams(rounds), strict=True)
     ]
     steps = max(FIXED)
     looks = {*FIXED, *(round(1.2**j) for j in range(200) if 1.2**j < steps)}
-    at = {step: np.zeros(len(rounds)) for step in looks} | {0: start}
+    successes = {step: np.zeros(len(rounds)) for step in looks} | {0: start}
     errors = {step: np.zeros(len(rounds)) for step in (0, *looks)}
     for chosen, paths in batches(problems, Objective(), LEARNING_RATE):
         errors[0][chosen] = paths.losses()[:, 0, 0]
@@ -86,19 +90,19 @@ def along_one_descent(rounds: Sequence[Round], start: Floats) -> dict[str, Float
             for row, i in enumerate(chosen):
                 view = rounds[i].view
                 guess = view.reconstruction(view.metric.decide([column[row, 0]])).guess
-                at[step][i] = rounds[i].successes(guess)
+                successes[step][i] = rounds[i].successes(guess)
                 errors[step][i] = losses[row, 0]
-    ordered = sorted(at)
-    noise = np.array([noise_energy(each) for each in rounds])
-    discrepancy = at[ordered[-1]].copy()
+    ordered = sorted(successes)
+    noise = np.array([noise_energy(played) for played in rounds])
+    discrepancy = successes[ordered[-1]].copy()
     for step in reversed(ordered):
-        discrepancy = np.where(errors[step] <= noise, at[step], discrepancy)
-    found = {
-        f"{step} steps" + (" (converged)" if step == steps else ""): at[step] for step in FIXED
+        discrepancy = np.where(errors[step] <= noise, successes[step], discrepancy)
+    rules = {
+        f"{step} steps" + (" (converged)" if step == steps else ""): successes[step]
+        for step in FIXED
     }
-    found["discrepancy"] = discrepancy
-    found["hindsight"] = np.max(list(at.values()), axis=0)
-    return found
+    hindsight = np.max(list(successes.values()), axis=0)
+    return rules | {"discrepancy": discrepancy, "hindsight": hindsight}
 
 
 def noise_energy(played: Round) -> float:
@@ -109,13 +113,14 @@ def noise_energy(played: Round) -> float:
     return release.cells * release.noise_sd**2
 
 
-def streams(rounds: Sequence[Round]) -> list[np.random.Generator]:
+def make_streams(rounds: Sequence[Round]) -> list[np.random.Generator]:
     return [
-        stream("stopping sweep", {"seed": each.game.seed, "rep": each.game.rep}) for each in rounds
+        stream("stopping sweep", {"seed": played.game.seed, "rep": played.game.rep})
+        for played in rounds
     ]
 
 
-def markdown(results: Mapping[tuple[str, float], Mapping[str, Floats]]) -> str:
+def format_tables(results: Mapping[tuple[str, float], Mapping[str, Floats]]) -> str:
     """Rules down, ε across (means over columns), then all games and the gap to the reference."""
     rules = list(next(iter(results.values())))
     lines = [
@@ -124,10 +129,10 @@ def markdown(results: Mapping[tuple[str, float], Mapping[str, Floats]]) -> str:
     ]
     for rule in rules:
         means = [
-            np.mean([each[rule] for (_, e), each in results.items() if e == epsilon])
+            np.mean([game[rule] for (_, e), game in results.items() if e == epsilon])
             for epsilon in EPSILONS
         ]
-        gaps = np.concatenate([each[rule] - each[REFERENCE] for each in results.values()])
+        gaps = np.concatenate([game[rule] - game[REFERENCE] for game in results.values()])
         error = gaps.std(ddof=1) / sqrt(len(gaps))
         cells = [*(f"{mean:.1f}" for mean in means), f"{np.mean(means):.1f}"]
         lines.append(f"| {rule} | " + " | ".join(cells) + f" | {gaps.mean():+.1f} ± {error:.1f} |")
@@ -136,8 +141,8 @@ def markdown(results: Mapping[tuple[str, float], Mapping[str, Floats]]) -> str:
         "| column | ε | " + " | ".join(rules) + " |",
         "|---|---:|" + "---:|" * len(rules),
     ]
-    for (column, epsilon), each in results.items():
-        row = " | ".join(f"{each[rule].mean():.1f}" for rule in rules)
+    for (column, epsilon), game in results.items():
+        row = " | ".join(f"{game[rule].mean():.1f}" for rule in rules)
         lines.append(f"| {column} | {epsilon:g} | {row} |")
     return "\n".join(lines)
 
@@ -150,11 +155,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if options.reps < 2:
         parser.error(f"--reps must be at least 2, got {options.reps}")
     results = {
-        (column, epsilon): play(dataset, column, epsilon, options.seed, options.reps)
+        (column, epsilon): play_rules(dataset, column, epsilon, options.seed, options.reps)
         for dataset, column in COLUMNS
         for epsilon in EPSILONS
     }
-    sys.stdout.write(markdown(results) + "\n")
+    sys.stdout.write(format_tables(results) + "\n")
 
 
 if __name__ == "__main__":

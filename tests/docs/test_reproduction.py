@@ -73,7 +73,7 @@ def test_kulynych_census_levels() -> None:
 
 @pytest.mark.slow
 def test_the_committed_page_is_what_the_script_writes() -> None:
-    written = reproduction.page()
+    written = reproduction.render_page()
     assert written == PAGE.read_text(encoding="utf-8"), (
         "run: python docs/generate reproduction > docs/reproduction.md"
     )

@@ -14,8 +14,8 @@ from generate import reproduction_games
 from generate.rendering import render
 from generate.reproduction_games import (
     PlayedError,
-    figures,
-    gains_by_table,
+    compute_gains_by_table,
+    describe_figures,
     read_games,
     summarise_games,
 )
@@ -53,7 +53,7 @@ def test_games_of_other_code_are_left_out(tmp_path: Path, monkeypatch: pytest.Mo
 
 def test_the_committed_games_show_every_printed_number() -> None:
     games = read_games()
-    text = render("reproduction_figures.md.j2", **figures(games))
+    text = render("reproduction_figures.md.j2", **describe_figures(games))
     for printed in ("| 56 |", "| 65 |", "| 84 |", "| AGEP, SCHL |", "| 81 |", "| 82 |"):
         assert printed in text
     assert text in (reproduction_games.DOCS / "reproduction.md").read_text(encoding="utf-8")
@@ -61,7 +61,7 @@ def test_the_committed_games_show_every_printed_number() -> None:
     # no attack passes the ceilings that hold for all of them in the mean
     assert (games["low"] <= games["ceiling_95"]).all()
     with pytest.raises(PlayedError, match="lacks acs SEX"):
-        figures(games.assign(targets="X"))
+        describe_figures(games.assign(targets="X"))
 
 
 def test_records_that_are_alike_cannot_be_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -84,12 +84,12 @@ def test_records_that_are_alike_cannot_be_told_apart(monkeypatch: pytest.MonkeyP
                 for guess in product(range(3), repeat=len(hidden))
             )
         found.append(total)
-    assert reproduction_games.most_distinguishable("toy", "b", 4, n=6) == pytest.approx(
+    assert reproduction_games.count_distinguishable("toy", "b", 4, n=6) == pytest.approx(
         fmean(found)
     )
 
 
 def test_the_gain_by_table_is_that_of_the_results_page() -> None:
-    gains = gains_by_table("acs", "SEX", 1.0)
+    gains = compute_gains_by_table("acs", "SEX", 1.0)
     assert len(gains) == 20
     assert min(gains) < 0 < fmean(gains) < max(gains)

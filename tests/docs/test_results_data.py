@@ -13,11 +13,11 @@ import pytest
 from generate.results_data import (
     COLUMNS,
     ResultsError,
+    join_repetitions,
     main,
-    outcomes,
     read_csv,
+    read_current_rows,
     split_games,
-    stored_rows,
     to_csv,
 )
 from reconbench.benchmarks.game.play import AttackSpec, Game, Round, play
@@ -61,7 +61,7 @@ def stored(folder: Path, rows: Sequence[Result]) -> Path:
 
 
 def test_cells_are_ordered_and_repetitions_sorted(rows: list[Result]) -> None:
-    found = outcomes([*rows, *stating(rows)])
+    found = join_repetitions([*rows, *stating(rows)])
     assert list(zip(found["column"], found["epsilon"], found["attack"], strict=True)) == [
         (column, epsilon, attack)
         for column in ("AGEP", "SEX")
@@ -83,26 +83,26 @@ def test_cells_are_ordered_and_repetitions_sorted(rows: list[Result]) -> None:
 def test_failed_games_are_counted_and_left_out(rows: list[Result]) -> None:
     pair = [row for row in rows if row.targets == ("SEX",) and row.epsilon == 1]
     lost = replace(pair[0], status=Status.FAILED, successes=None)
-    found = outcomes([lost, pair[1]])
+    found = join_repetitions([lost, pair[1]])
     assert (found["failures"].tolist(), found["reps"].tolist()) == ([1], [(pair[1].rep,)])
 
 
 def test_a_repetition_twice_is_refused(rows: list[Result]) -> None:
     with pytest.raises(ResultsError, match="the stores mix versions"):
-        outcomes([*rows, rows[0]])
+        join_repetitions([*rows, rows[0]])
 
 
 def test_a_best_possible_in_some_repetitions_only_is_refused(rows: list[Result]) -> None:
     stated = stating(rows[:2])
     with pytest.raises(ResultsError, match="in 1 of 2 repetitions"):
-        outcomes([stated[0], replace(stated[1], best_possible=None)])
+        join_repetitions([stated[0], replace(stated[1], best_possible=None)])
 
 
 def test_several_targets_and_another_prior_are_refused(rows: list[Result]) -> None:
     with pytest.raises(ResultsError, match="single columns"):
-        outcomes([replace(rows[0], targets=("SEX", "AGEP"))])
+        join_repetitions([replace(rows[0], targets=("SEX", "AGEP"))])
     with pytest.raises(ResultsError, match="another prior"):
-        outcomes([replace(rows[0], data_hash="0")])
+        join_repetitions([replace(rows[0], data_hash="0")])
 
 
 def test_stores_become_a_file(tmp_path: Path, rows: list[Result]) -> None:
@@ -110,7 +110,7 @@ def test_stores_become_a_file(tmp_path: Path, rows: list[Result]) -> None:
     out = tmp_path / "results.csv"
     assert main([*map(str, folders), "--out", str(out)]) == 0
     assert len(read_csv(out.read_text())) == 8
-    assert sorted(stored_rows(folders[0]), key=repr) == sorted(rows, key=repr)
+    assert sorted(read_current_rows(folders[0]), key=repr) == sorted(rows, key=repr)
 
 
 def test_what_is_no_store_is_said_in_one_line(
@@ -121,7 +121,7 @@ def test_what_is_no_store_is_said_in_one_line(
     assert not list(tmp_path.iterdir())
     (tmp_path / "results.sqlite").write_text("no database")
     with pytest.raises(StoreError, match="not a database"):
-        list(stored_rows(tmp_path))
+        list(read_current_rows(tmp_path))
 
 
 def test_outcomes_survive_the_file(make: Callable[..., dict[str, object]]) -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from generate.rendering import count, p_is
 from generate.results_data import COLUMNS, ResultsError, read_csv, to_csv
-from generate.results_page import FIGURE, Results, figure, main, page
+from generate.results_page import FIGURE, Results, draw_gap, main, render_page
 from reconbench.reports.text.number_format import listed, name, number, p_value, percent, signed
 
 Line = dict[str, Any]
@@ -76,7 +76,7 @@ def changed(lines: list[Line], attack: str, **values: object) -> list[Line]:
 
 def page_of(lines: list[Line]) -> str:
     """The page on one line, as its sentences run on."""
-    return " ".join(page(results_of(lines)).split())
+    return " ".join(render_page(results_of(lines)).split())
 
 
 def test_the_split_is_stated(lines: list[Line]) -> None:
@@ -142,15 +142,15 @@ def test_a_fallback_is_marked(lines: list[Line]) -> None:
 def test_names_stay_text(make: Make) -> None:
     bad = "a|b</svg><script>alert(1)</script>"
     results = results_of(cell(make, column=bad, dataset="`_*"))
-    text = page(results)
+    text = render_page(results)
     assert "<script" not in text
     assert "a&#124;b" in text
-    root = ET.fromstring(figure(results))
+    root = ET.fromstring(draw_gap(results))
     assert not list(root.iter(f"{SVG}script"))
 
 
 def test_the_figure_has_a_bar_a_cell_and_a_text_for_each(lines: list[Line]) -> None:
-    text = figure(results_of(lines))
+    text = draw_gap(results_of(lines))
     root = ET.fromstring(text)
     titles = [each.text or "" for each in root.iter(f"{SVG}title")]
     whole = "acs SEX, ε = 1: prior 50.0, attack 40.0, realistic optimum 45.0, informed optimum 55.0"
@@ -181,7 +181,7 @@ def test_the_command_writes_page_and_figure(
     assert main([str(data), "--out", str(tmp_path / "docs")]) == 0
     written = sorted(each.name for each in (tmp_path / "docs").rglob("*") if each.is_file())
     assert written == ["results-gap.svg", "results.md"]
-    assert (tmp_path / "docs" / "results.md").read_text() == page(results_of(lines))
+    assert (tmp_path / "docs" / "results.md").read_text() == render_page(results_of(lines))
     assert main([str(tmp_path / "none.csv"), "--out", str(tmp_path)]) == 1
     assert capsys.readouterr().err.startswith("error: ")
 
@@ -191,8 +191,8 @@ def test_the_committed_page_is_what_its_data_say() -> None:
     assert data.is_file(), f"docs/results.csv is missing: {RUN}"
     results = Results(read_csv(data.read_text(encoding="utf-8")))
     assert (DOCS / "results.md").is_file(), f"docs/results.md is missing: {RUN}"
-    assert (DOCS / "results.md").read_text(encoding="utf-8") == page(results), RUN
-    assert (DOCS / FIGURE).read_text(encoding="utf-8") == figure(results), RUN
+    assert (DOCS / "results.md").read_text(encoding="utf-8") == render_page(results), RUN
+    assert (DOCS / FIGURE).read_text(encoding="utf-8") == draw_gap(results), RUN
 
 
 def test_wording() -> None:

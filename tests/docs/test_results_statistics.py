@@ -11,14 +11,14 @@ import pytest
 
 from generate.results_data import COLUMNS, split_games
 from generate.results_statistics import (
-    block_error,
     calibrate,
     chi_square,
     compare_by_cell,
     compare_over_cells,
-    level_games,
+    compute_leads,
+    compute_levels,
+    estimate_block_error,
     measure_tightness,
-    paired_leads,
     split_gap,
 )
 from reconbench.reports.statistics import sign_flip
@@ -33,7 +33,7 @@ def games_of(*lines: Line) -> pd.DataFrame:
 
 
 def leads_of(*lines: Line) -> pd.Series[float]:
-    return paired_leads(games_of(*lines), "posterior")
+    return compute_leads(games_of(*lines), "posterior")
 
 
 def only(frame: pd.DataFrame) -> Any:
@@ -179,7 +179,7 @@ def test_the_gap_is_split_without_a_rest(make: Make) -> None:
             exact=(60.0, 62.0, 100.0),
         ),
     ]
-    levels = level_games(games_of(*rows), "rap")
+    levels = compute_levels(games_of(*rows), "rap")
     found = only(split_gap(levels))
     assert (found.prior, found.weak, found.realistic, found.informed) == (45, 42, 48, 54)
     assert (found.exact, found.published_50, found.published_95) == (61, 80, 86)
@@ -189,15 +189,15 @@ def test_the_gap_is_split_without_a_rest(make: Make) -> None:
     assert found.slack + found.avoidable == found.bound
     assert levels["attack"].tolist() == levels["threat"].tolist() == [7, 5]
     assert not found.fallback
-    assert block_error(levels["threat"] * 0) == 0
-    assert np.isnan(block_error(levels["threat"].iloc[:1]))
-    assert block_error(levels["threat"]) == pytest.approx(1.0)
+    assert estimate_block_error(levels["threat"] * 0) == 0
+    assert np.isnan(estimate_block_error(levels["threat"].iloc[:1]))
+    assert estimate_block_error(levels["threat"]) == pytest.approx(1.0)
     copies = pd.concat(
         {cell: levels["threat"].droplevel("cell") for cell in range(3)}, names=["cell"]
     )
-    assert block_error(copies) == pytest.approx(1.0)
-    assert level_games(games_of(*rows[:2]), "rap").empty
-    assert level_games(games_of(*rows), "linear").empty
+    assert estimate_block_error(copies) == pytest.approx(1.0)
+    assert compute_levels(games_of(*rows[:2]), "rap").empty
+    assert compute_levels(games_of(*rows), "linear").empty
 
 
 def test_success_stands_in_for_an_optimum_that_did_not_converge(make: Make) -> None:
@@ -206,7 +206,7 @@ def test_success_stands_in_for_an_optimum_that_did_not_converge(make: Make) -> N
         make("posterior", (47, 47), best=(46.0, 99.0), exact=(60.0, 62.0), unconverged=(1,)),
         make("informed", (50, 58), adversary="informed", best=(53.0, 55.0), exact=(60.0, 62.0)),
     ]
-    found = only(split_gap(level_games(games_of(*rows), "rap")))
+    found = only(split_gap(compute_levels(games_of(*rows), "rap")))
     assert (found.weak, found.realistic, found.fallback) == (42, 47, True)
 
 
