@@ -1,4 +1,15 @@
-"""What an attacker wants, sees, does and returns."""
+"""What an attacker wants, sees, does and returns.
+
+Read ``base`` first: the contract of an attack, what it sees (AttackerView) and what it returns
+(Reconstruction). ``metrics`` says what counts as a success. The attacks:
+
+- ``baselines``, ``imputation``: never look at the release
+- ``marginals``, ``rap``, ``posterior``: on noisy marginals
+- ``rad_optimal``: on local reports and noisy sums, of largest reconstruction advantage
+- ``gradient_inversion``: on noisy gradients
+- ``extraction``: on n-gram language models
+- ``membership``: on trained models; it infers membership, for audits, and plays no game
+"""
 
 if __name__ != "reconbench.attacks":
     raise ImportError("import this package as reconbench.attacks, not as attacks")

@@ -1,7 +1,8 @@
-"""Writing files so that a reader never meets half of one."""
+"""Write files whole or not at all, so that a reader never meets half of one."""
 
 from __future__ import annotations
 
+import json
 import os
 import tempfile
 from pathlib import Path
@@ -21,3 +22,9 @@ def write_atomic(path: Path, content: str | bytes) -> None:
     except BaseException:
         os.unlink(temporary)
         raise
+
+
+def write_json_atomic(path: str | os.PathLike[str], content: object) -> None:
+    """Write JSON as a file that appears whole or not at all."""
+    text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
+    write_atomic(Path(path), text + "\n")

@@ -46,7 +46,7 @@ class Attribute:
             raise DomainError(f"attribute {self.name!r}: every label must be text")
         if len(set(self.labels)) != len(self.labels):
             twice = Counter(self.labels).most_common(1)[0][0]
-            raise DomainError(f"attribute {self.name!r} has label {_short(twice)} twice")
+            raise DomainError(f"attribute {self.name!r} has label {quote(twice)} twice")
         if self.edges is not None:
             self._check_edges(self.edges)
 
@@ -73,7 +73,7 @@ class Attribute:
         except KeyError:
             allowed = _preview(self.labels)
             raise DomainError(
-                f"column {self.name!r} has no label {_short(label)}; allowed: {allowed}"
+                f"column {self.name!r} has no label {quote(label)}; allowed: {allowed}"
             ) from None
 
     def to_json(self) -> dict[str, Any]:
@@ -197,10 +197,11 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _short(label: str, most: int = 60) -> str:
-    return repr(label if len(label) <= most else f"{label[:most]}...")
+def quote(text: str, most: int = 60) -> str:
+    """Quote a text for a message, cut off where it is long."""
+    return repr(text if len(text) <= most else f"{text[:most]}...")
 
 
 def _preview(labels: Sequence[str], most: int = 8) -> str:
-    shown = ", ".join(_short(label) for label in labels[:most])
+    shown = ", ".join(quote(label) for label in labels[:most])
     return shown if len(labels) <= most else f"{shown}, ... ({len(labels)} in all)"

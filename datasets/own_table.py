@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from reconbench.datasets.atomic_files import write_atomic
-from reconbench.datasets.domain import Domain, DomainError
+from reconbench.datasets.domain import Domain, DomainError, quote
 from reconbench.datasets.sources._csv import (
     MAX_CELL,
     CsvError,
@@ -39,7 +38,7 @@ Pathish = str | os.PathLike[str]
 
 
 def read_domain(path: Pathish) -> Domain:
-    """The domain that a JSON file declares; a draft is refused until it has been edited."""
+    """Read the domain that a JSON file declares; refuse a draft until it has been edited."""
     source = Path(path)
     try:
         with source.open("rb") as handle:
@@ -69,7 +68,7 @@ def read_domain(path: Pathish) -> Domain:
 
 
 def read_table(path: Pathish, domain: Domain) -> Table:
-    """The records of a CSV file, strictly: its columns, labels and numbers must fit the domain."""
+    """Read the records of a CSV file, strictly: columns, labels and numbers must fit the domain."""
     import pandas as pd
 
     source = Path(path)
@@ -89,7 +88,7 @@ def read_table(path: Pathish, domain: Domain) -> Table:
 
 
 def suggest_domain(path: Pathish, max_labels: int = 100) -> dict[str, Any]:
-    """A draft domain of a CSV file, to be edited: ``read_domain`` refuses it as it stands."""
+    """Draft a domain from a CSV file, to be edited: ``read_domain`` refuses it as it stands."""
     if max_labels < 1:
         raise DomainError(f"max_labels must be at least 1, got {max_labels}")
     notes, attributes = [DRAFT_NOTE], []
@@ -101,19 +100,13 @@ def suggest_domain(path: Pathish, max_labels: int = 100) -> dict[str, Any]:
     return {"draft": True, "notes": notes, "attributes": attributes}
 
 
-def write_json_atomic(path: Pathish, obj: object) -> None:
-    """Write JSON so that the file appears whole or not at all."""
-    text = json.dumps(obj, indent=1, ensure_ascii=False, allow_nan=False)
-    write_atomic(Path(path), text + "\n")
-
-
 def _distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    distinct: dict[str, Any] = {}
     for key, value in pairs:
-        if key in found:
-            raise DomainError(f"key {_shown(key)} is given twice in one object")
-        found[key] = value
-    return found
+        if key in distinct:
+            raise DomainError(f"key {quote(key)} is given twice in one object")
+        distinct[key] = value
+    return distinct
 
 
 def _check_top_level(raw: object) -> None:
@@ -121,7 +114,7 @@ def _check_top_level(raw: object) -> None:
         raise DomainError('a domain file must be {"attributes": [{"name": ...}, ...]}')
     unknown = sorted(set(raw) - {"attributes", "draft", "notes"})
     if unknown:
-        raise DomainError(f"unknown key {_shown(unknown[0])}; allowed: attributes, notes")
+        raise DomainError(f"unknown key {quote(unknown[0])}; allowed: attributes, notes")
     if raw.get("draft", False) is not False:
         raise DomainError(
             "this is a draft; replace labels and edges by publicly known ones, then delete "
@@ -134,7 +127,7 @@ def _check_texts(domain: Domain) -> None:
         for text in (attribute.name, *attribute.labels):
             if not text or len(text) > MAX_CELL or not text.isprintable():
                 raise DomainError(
-                    f"attribute {_shown(attribute.name)}: {_shown(text)} is not usable as a name "
+                    f"attribute {quote(attribute.name)}: {quote(text)} is not usable as a name "
                     f"or label; allowed: 1 to {MAX_CELL} printable characters"
                 )
 
@@ -151,12 +144,12 @@ def _read_columns(source: Path) -> list[TextColumn]:
 def _suggest(column: TextColumn, most: int) -> tuple[dict[str, Any] | None, list[str]]:
     records, values = len(column.numbers), set(column.texts) - {""}
     if not values:
-        return None, ["left out, for it is empty"]
-    numbers = _numbers(values)
+        return None, ["left out: it is empty"]
+    numbers = _parse_numbers(values)
     if records > FEW_NUMBERS and len(values) >= NEARLY_UNIQUE * records:
         whole = numbers is not None and all(number.is_integer() for number in numbers.values())
         if numbers is None or (whole and len(values) == records):
-            return None, ["left out, for its values are nearly unique, like an identifier's"]
+            return None, ["left out: its values are nearly unique, like an identifier's"]
     remarks = []
     gaps = int((column.numbers == column.texts.index("")).sum()) if "" in column.texts else 0
     if numbers is not None and len(values) > FEW_NUMBERS:
@@ -169,7 +162,7 @@ def _suggest(column: TextColumn, most: int) -> tuple[dict[str, Any] | None, list
             remarks.append(f"{gaps} empty cells; bins have no place for them: drop those records")
         return {"name": column.name, "edges": edges}, remarks
     if len(values) > most:
-        return None, [f"left out, for it has {len(values)} values, more than {most}: group them"]
+        return None, [f"left out: it has {len(values)} values, more than {most}; group them"]
     labels = sorted(values) if numbers is None else sorted(numbers, key=numbers.__getitem__)
     if gaps:
         remarks.append(f'{gaps} empty cells; fill in a label such as "NA", or drop those records')
@@ -180,19 +173,19 @@ def _suggest(column: TextColumn, most: int) -> tuple[dict[str, Any] | None, list
 _NUMBER = re.compile(r"[+-]?(0|[1-9][0-9]*)?(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 
 
-def _numbers(values: set[str]) -> dict[str, float] | None:
-    """The values as numbers, if all are; a leading zero makes a code, not a number."""
-    found: dict[str, float] = {}
+def _parse_numbers(values: set[str]) -> dict[str, float] | None:
+    """Parse the values as numbers, if all are; a leading zero makes a code, not a number."""
+    numbers: dict[str, float] = {}
     for value in values:
         if not _NUMBER.fullmatch(value) or not any(sign.isdigit() for sign in value):
             return None
         try:
-            found[value] = float(value)
+            numbers[value] = float(value)
         except ValueError:
             return None
-        if not math.isfinite(found[value]):
+        if not math.isfinite(numbers[value]):
             return None
-    return found if len(set(found.values())) > 1 else None
+    return numbers if len(set(numbers.values())) > 1 else None
 
 
 def _round_edges(low: float, high: float, bins: int = 10) -> list[float]:
@@ -206,7 +199,3 @@ def _round_edges(low: float, high: float, bins: int = 10) -> list[float]:
     except (OverflowError, ValueError, ZeroDivisionError, StopIteration):
         return [low, high]
     return edges if edges == sorted(set(edges)) else [low, high]
-
-
-def _shown(text: str, most: int = 60) -> str:
-    return repr(text if len(text) <= most else text[:most] + "...")

@@ -1,7 +1,7 @@
-"""Priors that are given by a rule rather than fitted: one secret, and nothing known of it.
+"""Families of priors given by a rule rather than fitted: one secret, and nothing known of it.
 
 A game matches guesses with records by their known columns. Where nothing is known of a record
-there is still one such column, ``CONSTANT``: it has one value, so that it tells nothing.
+there is still one such column, ``CONSTANT``: it has one value, so it says nothing.
 """
 
 from __future__ import annotations
@@ -49,16 +49,15 @@ def columns(prior: Prior, names: Sequence[str]) -> BayNet:
         raise DomainError(
             f"{len(domain)} columns have more than {MAX_JOINT:,} joint values; name fewer"
         )
-    every = np.indices(domain.sizes).reshape(len(domain), -1).T
-    joint = np.exp(prior.log_evidence(Table(domain, every))).reshape(domain.sizes)
+    joint = np.exp(prior.log_evidence(Table.of_all_values(domain))).reshape(domain.sizes)
     cpts = []
-    for place in range(len(domain)):
+    for column in range(len(domain)):
         # P(column | the columns before it); anything where those never occur
-        mass = joint.sum(axis=tuple(range(place + 1, len(domain))))
+        mass = joint.sum(axis=tuple(range(column + 1, len(domain))))
         total = mass.sum(axis=-1, keepdims=True)
-        size = domain.sizes[place]
+        size = domain.sizes[column]
         cpts.append(np.where(total > 0, mass / np.where(total > 0, total, 1), 1 / size))
-    parents = [tuple(range(place)) for place in range(len(domain))]
+    parents = [tuple(range(column)) for column in range(len(domain))]
     return _beside_a_constant(domain, parents, cpts)
 
 
@@ -84,9 +83,9 @@ def _peaked() -> Floats:
 
 def _extreme() -> Floats:
     """Half of all people work 0 hours, half 100: the values that are easiest to tell apart."""
-    found = np.zeros(HOURS)
-    found[[0, -1]] = 0.5
-    return found
+    chances = np.zeros(HOURS)
+    chances[[0, -1]] = 0.5
+    return chances
 
 
 HOURS_SHAPES: Mapping[str, Callable[[], Floats]] = {
@@ -129,7 +128,7 @@ FAMILIES: Mapping[str, Family] = {
 
 @cache
 def load(spec: str) -> BayNet:
-    """A prior of a family, by ``family:text``."""
+    """Build the prior of a family that a spec ``family:text`` names."""
     name, _, text = spec.partition(":")
     if name not in FAMILIES:
         raise DomainError(f"unknown family {name!r}; known: {', '.join(FAMILIES)}")

@@ -66,6 +66,8 @@ class Mechanism(Protocol):
 class BudgetedMechanism:
     """What the mechanisms here have in common: columns, hidden ones, and a replace-one budget."""
 
+    name: ClassVar[str]
+
     domain: Domain
     hidden: tuple[str, ...]
     epsilon: float

@@ -22,6 +22,7 @@ import numpy.typing as npt
 
 from reconbench.datasets import Domain
 from reconbench.datasets.atomic_files import write_atomic
+from reconbench.datasets.domain import quote
 from reconbench.mechanisms.base import MechanismError
 from reconbench.mechanisms.marginals import MAX_CELLS, MarginalsRelease, workload
 
@@ -57,8 +58,9 @@ class ReleaseFile:
             stray = [name for name in columns if name not in named]
             if stray:
                 raise ReleaseFileError(
-                    f"the marginal {_shown(columns)} has the column {stray[0]!r}, which is neither "
-                    "known nor a target; name it in --known or --targets, or drop that marginal"
+                    f"the marginal {_quote_names(columns)} has the column {stray[0]!r}, which is "
+                    "neither known nor a target; name it in --known or --targets, or drop that "
+                    "marginal"
                 )
         played = self.domain.project(name for name in self.domain.names if name in named)
         sets = workload(played, targets, self.k)
@@ -67,7 +69,7 @@ class ReleaseFile:
             columns = tuple(played.names[i] for i in positions)
             if columns not in self.answers:
                 raise ReleaseFileError(
-                    f"the marginal {_shown(columns)} is missing; a release must hold every "
+                    f"the marginal {_quote_names(columns)} is missing; a release must hold every "
                     f"{self.k}-way marginal of the known and target columns that has a target: add "
                     "it, or name fewer columns in --known"
                 )
@@ -82,10 +84,10 @@ def write_release(release: MarginalsRelease, path: Path) -> None:
     writer.writerow(HEADER)
     for columns, answer in zip(release.workload, release.answers, strict=True):
         attributes = [release.domain.attributes[i] for i in columns]
-        name = _joined([attribute.name for attribute in attributes])
+        name = _join([attribute.name for attribute in attributes])
         cells = product(*(attribute.labels for attribute in attributes))
         for cell, value in zip(cells, answer.ravel().tolist(), strict=True):
-            writer.writerow([name, _joined(cell), repr(value)])
+            writer.writerow([name, _join(cell), repr(value)])
     write_atomic(path, out.getvalue())
 
 
@@ -95,14 +97,14 @@ def read_release(path: Path, domain: Domain) -> ReleaseFile:
         if path.stat().st_size > MAX_BYTES:
             raise ReleaseFileError(f"it has more than {MAX_BYTES >> 30} GiB")
         with path.open(encoding="utf-8-sig", newline="") as stream:
-            found = _read(csv.reader(stream, strict=True), domain)
+            answers = _read(csv.reader(stream, strict=True), domain)
     except OSError as error:
         raise ReleaseFileError(f"cannot read {path}: {error.strerror or error}") from None
     except UnicodeDecodeError:
         raise ReleaseFileError(f"cannot read {path}: it is not UTF-8 text") from None
     except (ValueError, csv.Error) as error:
         raise ReleaseFileError(f"{path}: {error}") from None
-    return ReleaseFile(domain, found)
+    return ReleaseFile(domain, answers)
 
 
 @dataclass
@@ -120,7 +122,7 @@ class _Marginal:
         sizes = [domain.sizes[i] for i in positions]
         if math.prod(sizes) > MAX_CELLS:
             raise ReleaseFileError(
-                f"the marginal {_shown(given)} has {math.prod(sizes):,} cells, "
+                f"the marginal {_quote_names(given)} has {math.prod(sizes):,} cells, "
                 f"more than {MAX_CELLS:,}"
             )
         return cls(given, positions, np.full(sizes, np.nan))
@@ -129,7 +131,7 @@ class _Marginal:
         labels = _split(cell)
         if len(labels) != len(self.given):
             raise ReleaseFileError(
-                f"the cell {_brief(cell)} has {len(labels)} labels, its marginal "
+                f"the cell {quote(cell)} has {len(labels)} labels, its marginal "
                 f"{len(self.given)} columns; write a | within a label as \\|"
             )
         code = tuple(
@@ -137,11 +139,11 @@ class _Marginal:
         )
         if not np.isnan(self.answer[code]):
             raise ReleaseFileError(
-                f"the cell {_brief(cell)} of {_shown(self.given)} is given twice"
+                f"the cell {quote(cell)} of {_quote_names(self.given)} is given twice"
             )
         self.answer[code] = value
 
-    def sorted(self) -> tuple[tuple[int, ...], Floats]:
+    def sort(self) -> tuple[tuple[int, ...], Floats]:
         order = sorted(range(len(self.positions)), key=self.positions.__getitem__)
         answer = np.ascontiguousarray(self.answer.transpose(order))
         return tuple(self.positions[i] for i in order), answer
@@ -165,30 +167,33 @@ def _read(rows: Any, domain: Domain) -> dict[tuple[str, ...], Floats]:
             raise ReleaseFileError(f"line {rows.line_num}: {error}") from None
     if not marginals:
         raise ReleaseFileError("it holds no marginal")
-    return _checked(marginals, domain)
+    return _check_marginals(marginals, domain)
 
 
-def _checked(marginals: Mapping[str, _Marginal], domain: Domain) -> dict[tuple[str, ...], Floats]:
-    found: dict[tuple[str, ...], Floats] = {}
-    widths = {len(each.given) for each in marginals.values()}
+def _check_marginals(
+    marginals: Mapping[str, _Marginal], domain: Domain
+) -> dict[tuple[str, ...], Floats]:
+    answers: dict[tuple[str, ...], Floats] = {}
+    widths = {len(marginal.given) for marginal in marginals.values()}
     if len(widths) > 1:
         raise ReleaseFileError(
             f"marginals must all have the same number of columns, got {sorted(widths)}; assess one "
             "number at a time, with the budget of all of them"
         )
-    for each in marginals.values():
-        missing = int(np.isnan(each.answer).sum())
+    for marginal in marginals.values():
+        missing = int(np.isnan(marginal.answer).sum())
         if missing:
             raise ReleaseFileError(
-                f"the marginal {_shown(each.given)} lacks {missing} of its {each.answer.size} "
-                "cells; give every combination of labels a line, also the empty ones"
+                f"the marginal {_quote_names(marginal.given)} lacks {missing} of its "
+                f"{marginal.answer.size} cells; give every combination of labels a line, also the "
+                "empty ones"
             )
-        positions, answer = each.sorted()
+        positions, answer = marginal.sort()
         columns = tuple(domain.names[i] for i in positions)
-        if columns in found:
-            raise ReleaseFileError(f"the marginal of {_shown(columns)} is given twice")
-        found[columns] = answer
-    return found
+        if columns in answers:
+            raise ReleaseFileError(f"the marginal of {_quote_names(columns)} is given twice")
+        answers[columns] = answer
+    return answers
 
 
 def _number(text: str) -> float:
@@ -197,11 +202,11 @@ def _number(text: str) -> float:
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise ReleaseFileError(f"value must be a finite number, got {_brief(text)}")
+        raise ReleaseFileError(f"value must be a finite number, got {quote(text)}")
     return value
 
 
-def _joined(parts: Sequence[str]) -> str:
+def _join(parts: Sequence[str]) -> str:
     return "|".join(part.replace("\\", "\\\\").replace("|", "\\|") for part in parts)
 
 
@@ -215,9 +220,5 @@ def _split(text: str) -> list[str]:
     return parts
 
 
-def _brief(text: str, most: int = 60) -> str:
-    return repr(text if len(text) <= most else f"{text[:most]}...")
-
-
-def _shown(columns: Sequence[str]) -> str:
-    return _brief(_joined(columns))
+def _quote_names(columns: Sequence[str]) -> str:
+    return quote(_join(columns))

@@ -76,6 +76,18 @@ def test_contributed_attack_runs_and_reaches_the_leaderboard(tmp_path: Path) -> 
     assert "gut-feeling" in (out / "leaderboard.html").read_text()
 
 
+def test_contributed_bound_is_written_and_passes_its_checks(tmp_path: Path) -> None:
+    """The commands that CONTRIBUTING shows for a bound, one after the other."""
+    commands = blocks(ROOT / "CONTRIBUTING.md", "console")[2].splitlines()
+    assert [command.split()[1] for command in commands] == ["new", "check", "list"]
+    for command in commands:
+        _, *arguments = shlex.split(command, comments=True)
+        done = subprocess.run(
+            [str(BIN / "reconbench"), *arguments], capture_output=True, text=True, cwd=tmp_path
+        )
+        assert done.returncode == 0, (command, done.stdout, done.stderr)
+
+
 def test_links_of_the_documents_exist() -> None:
     for path in (*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")):
         for target in re.findall(r"\]\(([^)#\s]+)\)", path.read_text(encoding="utf-8")):
@@ -99,15 +111,3 @@ def test_every_page_is_on_the_site() -> None:
     index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
     assert pages == set(re.findall(r"([\w-]+\.md)$", navigation, re.MULTILINE)) - {"index.md"}
     assert pages == set(re.findall(r"\]\(([\w-]+\.md)\)", index))
-
-
-def test_figures_are_what_the_script_draws(tmp_path: Path) -> None:
-    script = ROOT / "docs" / "generate"
-    subprocess.run([sys.executable, str(script), "bound_figures", str(tmp_path)], check=True)
-    drawn = sorted(tmp_path.glob("*.svg"))
-    # the results page draws its own figure, and its own test holds that
-    expected = {p.name for p in (ROOT / "docs" / "img").glob("*.svg")} - {"results-gap.svg"}
-    assert {p.name for p in drawn} == expected
-    for path in drawn:
-        committed = (ROOT / "docs" / "img" / path.name).read_text(encoding="utf-8")
-        assert path.read_text(encoding="utf-8") == committed, path.name

@@ -15,6 +15,9 @@ Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 Codes = npt.NDArray[np.int64]
 
+# Success sets are not given for more targets: bounds solve a linear program for each prior.
+MAX_TARGETS = 1_000
+
 
 class MetricError(ValueError):
     """A metric that does not fit the columns it is asked to score."""

@@ -9,12 +9,14 @@ from math import prod
 
 import numpy as np
 
-from reconbench.attacks.metrics.base import Bools, Codes, Floats, MetricError
+from reconbench.attacks.metrics.base import MAX_TARGETS, Bools, Codes, Floats, MetricError
 from reconbench.bounds import WholePriors
 from reconbench.datasets import Attribute, Domain, Prior, Table
 
 # Pairs of a truth and a guess are listed: so many joint values of the targets at most.
 MAX_VALUES = 1_000
+# Whole priors of more joint values are not given to bounds.
+MAX_BOUNDED = 64
 
 
 class EnumeratedMetric(ABC):
@@ -68,8 +70,12 @@ class EnumeratedMetric(ABC):
     def whole_priors(
         self, prior: Prior, known: Table, targets: Sequence[str]
     ) -> WholePriors | None:
-        """None: bounds use the best guess alone."""
-        return None
+        """None where there are too many: bounds solve a program of m² variables for each prior."""
+        domain = prior.domain.project(targets)
+        if len(known) > MAX_TARGETS or prod(domain.sizes) > MAX_BOUNDED:
+            return None
+        priors = prior.conditional(known, targets).reshape(len(known), -1)
+        return WholePriors(priors, success=self._successes(domain).T > 0)
 
     def _expected(self, prior: Prior, known: Table, domain: Domain) -> Floats:
         """P[success] of every record and joint guess."""

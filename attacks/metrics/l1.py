@@ -8,12 +8,9 @@ from typing import Self
 
 import numpy as np
 
-from reconbench.attacks.metrics.base import Bools, Codes, Floats, MetricError
+from reconbench.attacks.metrics.base import MAX_TARGETS, Bools, Codes, Floats, MetricError
 from reconbench.bounds import WholePriors, within
 from reconbench.datasets import Domain, Prior, Table
-
-# Success sets are not given for more targets: bounds solve a linear program for each prior.
-MAX_TARGETS = 1_000
 
 
 @dataclass(frozen=True)

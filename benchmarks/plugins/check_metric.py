@@ -150,6 +150,23 @@ def _holds_in_simulation(metric: Metric) -> Outcome:
     return True, "successes for expected ones: " + ", ".join(seen)
 
 
+def _priors_for_bounds(metric: Metric) -> Outcome:
+    """What bounds are told must be the prior, and which guesses succeed on which value of it."""
+    listed = []
+    for targets in _accepted(metric):
+        known, expected = _expected(metric, targets)
+        whole = metric.whole_priors(small_prior(), known, targets)
+        if whole is None:
+            continue
+        # Without success sets a value is guessed by itself, and the unlisted ones are not.
+        success = np.eye(whole.priors.shape[1]) if whole.success is None else whole.success
+        problem = _difference((whole.priors @ success.T).max(axis=1), expected.max(axis=1))
+        if problem:
+            return False, f"the best success by whole_priors of {', '.join(targets)} {problem}"
+        listed.append(", ".join(targets))
+    return (True, "listed for " + "; ".join(listed)) if listed else (None, "not listed")
+
+
 def _values(targets: tuple[str, ...]) -> npt.NDArray[np.int64]:
     sizes = small_prior().domain.project(targets).sizes
     return np.indices(sizes).reshape(len(sizes), -1).T
@@ -194,5 +211,6 @@ CHECKS: Mapping[str, Callable[[Metric], Outcome]] = {
     "prior_success follows from score": _prior_success_adds_up,
     "best_guess is best": _best_guess_is_best,
     "decide is best": _decide_is_best,
+    "whole_priors follow from score": _priors_for_bounds,
     "holds in simulation": _holds_in_simulation,
 }

@@ -55,7 +55,10 @@ KINDS = {
             "bound",
             ("name", "reference", "statement", "kind", "proved", "holds_for", "ceilings"),
         ),
-        Kind("metric", ("name", "check", "score", "prior_success", "best_guess", "decide")),
+        Kind(
+            "metric",
+            ("name", "check", "score", "prior_success", "best_guess", "decide", "whole_priors"),
+        ),
     )
 }
 

@@ -1,1 +1,8 @@
-"""Bayesian networks: inference, fitting, and BIF files."""
+"""Bayesian networks over categorical columns.
+
+- ``baynet``: the network as a prior: sampling, conditionals, modes; read this first
+- ``elimination``: exact inference for a batch of records, by variable elimination on arrays
+- ``fit``: structure searches and smoothed tables
+- ``bif``: networks as BIF files with a JSON codebook beside them
+- ``pgmpy_bridge``: networks as pgmpy models, for cross-checks
+"""

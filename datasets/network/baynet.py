@@ -58,9 +58,9 @@ class BayNet:
                     f"{self.domain.names[late[0]]!r} in the visit order, or the network is cyclic"
                 )
             seen.add(position)
-        object.__setattr__(self, "cpts", tuple(self._checked(i) for i in range(d)))
+        object.__setattr__(self, "cpts", tuple(self._check_cpt(i) for i in range(d)))
 
-    def _checked(self, position: int) -> Floats:
+    def _check_cpt(self, position: int) -> Floats:
         name, sizes = self.domain.names[position], self.domain.sizes
         cpt = np.array(self.cpts[position], dtype=np.float64)
         expected = (*(sizes[p] for p in self.parents[position]), sizes[position])
@@ -153,9 +153,9 @@ class BayNet:
         plan, order, cells = self._traced_plan(evidence, tuple(sorted(drawn_too)))
 
         def solve(start: int, part: dict[int, Codes], size: int) -> tuple[Codes, ...]:
-            some, which = _distinct(part, size)
+            distinct, which = _distinct(part, size)
             kinds = int(which.max()) + 1
-            batch = plan.start(some, kinds)
+            batch = plan.start(distinct, kinds)
             traces = [(variable, *batch.draw_out(variable)) for variable in order]
             drawn = np.empty((size, count, len(wanted)), dtype=np.int64)
             step = max(1, CHUNK_CELLS // (size * max(self.domain.sizes[v] for v in wanted)))
@@ -170,7 +170,7 @@ class BayNet:
                 drawn[:, first : first + now] = np.stack([chosen[v] for v in wanted], axis=-1)
             return (drawn,)
 
-        # Every record has draws of its own, so records that agree are told apart here.
+        # Every record has draws of its own, so records that agree are kept apart here.
         (result,) = _in_chunks(solve, evidence, len(known), cells, distinct=False)
         return result.transpose(1, 0, 2)
 
@@ -293,14 +293,14 @@ class BayNet:
         return plan
 
     def _with_ancestors(self, columns: Iterable[int]) -> set[int]:
-        found: set[int] = set()
+        closure: set[int] = set()
         stack = list(columns)
         while stack:
             v = stack.pop()
-            if v not in found:
-                found.add(v)
+            if v not in closure:
+                closure.add(v)
                 stack.extend(self.parents[v])
-        return found
+        return closure
 
     def _traced_plan(
         self, evidence: Collection[int], wanted: tuple[int, ...]
@@ -392,13 +392,13 @@ def _distinct(evidence: dict[int, Codes], size: int) -> tuple[dict[int, Codes], 
     if not evidence:
         return {}, np.zeros(size, dtype=np.int64)
     rows = np.column_stack(list(evidence.values()))
-    found, which = np.unique(rows, axis=0, return_inverse=True)
-    return dict(zip(evidence, found.T, strict=True)), which.reshape(-1)
+    distinct, which = np.unique(rows, axis=0, return_inverse=True)
+    return dict(zip(evidence, distinct.T, strict=True)), which.reshape(-1)
 
 
 def _refuse_large(cells: int) -> None:
     if cells > MAX_CLIQUE_CELLS:
         raise DomainError(
-            f"exact inference would need {cells:,} numbers a record; hide fewer columns or fit "
+            f"exact inference would need {cells:,} numbers per record; hide fewer columns or fit "
             "the network with fewer parents"
         )

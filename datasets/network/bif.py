@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from reconbench.datasets.atomic_files import write_atomic
+from reconbench.datasets.atomic_files import write_atomic, write_json_atomic
 from reconbench.datasets.domain import Domain, DomainError
 from reconbench.datasets.network.baynet import BayNet
 from reconbench.datasets.network.elimination import Floats
@@ -44,9 +44,8 @@ def save_prior(net: BayNet, path: Path, card: Mapping[str, Any] | None = None) -
         "visit_order": list(net.visit_order),
         "card": dict(card or {}),
     }
-    text = json.dumps(described, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    write_json_atomic(codebook, described)  # first: a card that is not JSON leaves no file
     write_atomic(path, _to_bif(net, identifiers))
-    write_atomic(codebook, text)
 
 
 def load_prior(path: Path) -> BayNet:
@@ -94,7 +93,7 @@ def codebook_path(path: Path) -> Path:
 
 
 def load_codebook(path: Path) -> dict[str, Any]:
-    """The codebook beside a BIF file."""
+    """Read the codebook beside a BIF file."""
     beside = codebook_path(path)
     try:
         codebook = json.loads(_read(beside))
@@ -117,12 +116,12 @@ def _read(path: Path) -> str:
 
 
 def _identifiers(domain: Domain) -> list[str]:
-    found: list[str] = []
+    identifiers: list[str] = []
     for position, name in enumerate(domain.names):
         slug = re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_")[:40]
         plain = slug if slug[:1].isalpha() else f"c{position}_{slug}".rstrip("_")
-        found.append(plain if plain not in found else f"{plain}_c{position}")
-    return found
+        identifiers.append(plain if plain not in identifiers else f"{plain}_c{position}")
+    return identifiers
 
 
 def _to_bif(net: BayNet, identifiers: list[str]) -> str:
@@ -178,13 +177,13 @@ def _parse(text: str, path: Path) -> tuple[dict[str, dict[str, int]], list[Block
         else:
             end = text.find("}", match.end())
             if kind == "probability":
-                found = _HEAD.match(head)
-                if not found:
+                named = _HEAD.match(head)
+                if not named:
                     raise DomainError(f"{path}: cannot read 'probability {head[:60]}'")
-                given = tuple(x.strip() for x in (found.group(2) or "").split(",") if x.strip())
-                if any(child == found.group(1) for child, _, _ in blocks):
-                    raise DomainError(f"{path}: two probability blocks for {found.group(1)!r}")
-                blocks.append((found.group(1), given, text[match.end() : end]))
+                given = tuple(x.strip() for x in (named.group(2) or "").split(",") if x.strip())
+                if any(child == named.group(1) for child, _, _ in blocks):
+                    raise DomainError(f"{path}: two probability blocks for {named.group(1)!r}")
+                blocks.append((named.group(1), given, text[match.end() : end]))
         if end < 0:
             raise DomainError(f"{path} ends within a block")
         at = end + 1

@@ -99,13 +99,13 @@ class HillClimbBIC:
         with quiet_pgmpy():
             from pgmpy.causal_discovery import HillClimbSearch
 
-            found = HillClimbSearch(
+            search = HillClimbSearch(
                 scoring_method="bic-d",
                 max_indegree=self.max_parents,
                 return_type="dag",
                 show_progress=False,
             ).fit(_frame(table))
-        return _from_edges(len(table.domain), found.causal_graph_.edges())
+        return _from_edges(len(table.domain), search.causal_graph_.edges())
 
 
 @dataclass(frozen=True)
@@ -163,10 +163,10 @@ def fit(table: Table, search: StructureSearch, smoothing: float = 1.0) -> BayNet
             },
         )
         estimator.fit(model, _frame(table))
-        found = {cpd.variable: cpd for cpd in estimator.parameters_}
+        cpds = {cpd.variable: cpd for cpd in estimator.parameters_}
     cpts, parent_sets = [], []
     for i, size in enumerate(domain.sizes):
-        cpd = found[_name(i)]
+        cpd = cpds[_name(i)]
         parents = tuple(_position(name) for name in cpd.variables[1:])
         values = np.asarray(cpd.get_values(), dtype=np.float64)
         cpts.append(values.T.reshape(*(domain.sizes[p] for p in parents), size))
@@ -175,7 +175,7 @@ def fit(table: Table, search: StructureSearch, smoothing: float = 1.0) -> BayNet
     return BayNet(domain, tuple(parent_sets), tuple(cpts), order)
 
 
-def held_out_scores(
+def score_held_out(
     table: Table,
     searches: Mapping[str, StructureSearch],
     smoothing: float,
@@ -183,7 +183,7 @@ def held_out_scores(
     share: float = 0.2,
     seed: int = 0,
 ) -> dict[str, float]:
-    """Mean log-probability, in nats, of records kept out of the fit: the larger the better."""
+    """Compute the mean log-probability, in nats, of records kept out of the fit."""
     order = np.random.default_rng(seed).permutation(len(table))
     cut = round(len(table) * (1 - share))
     if not 0 < cut < len(table):

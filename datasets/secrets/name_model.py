@@ -56,15 +56,15 @@ class NameModel:
         """P(next character | what is written so far), in the order of the alphabet."""
         seen = self.counts.get(_history(prefix, self.order), Counter())
         total = seen.total() + self.smoothing * len(self.alphabet)
-        return np.array([(seen[each] + self.smoothing) / total for each in self.alphabet])
+        return np.array([(seen[character] + self.smoothing) / total for character in self.alphabet])
 
     def log_prob(self, name: str) -> float:
         """The log-probability of a whole name; −inf if it has a character that no name had."""
-        places = {character: at for at, character in enumerate(self.alphabet)}
-        if END in name or any(character not in places for character in name):
+        index = {character: i for i, character in enumerate(self.alphabet)}
+        if END in name or any(character not in index for character in name):
             return -math.inf
         steps = enumerate(name + END)
-        return math.fsum(math.log(self.chances(name[:at])[places[c]]) for at, c in steps)
+        return math.fsum(math.log(self.chances(name[:at])[index[c]]) for at, c in steps)
 
     def likeliest(self, number: int = 1) -> list[tuple[str, float]]:
         """The most probable names with their probabilities, by best-first search.

@@ -53,12 +53,12 @@ class ZipfSecrets:
         return float(self.probability(np.array([self.size]))[0])
 
     def probability(self, ranks: npt.ArrayLike) -> Floats:
-        asked = self._checked(ranks)
+        asked = self._check_ranks(ranks)
         return np.asarray(asked**-self.s / self.normaliser)
 
     def cumulative(self, ranks: npt.ArrayLike) -> Floats:
         """P(rank ≤ k)."""
-        return self._sums(self._checked(ranks)) / self.normaliser
+        return self._sums(self._check_ranks(ranks)) / self.normaliser
 
     def sample(self, n: int, rng: np.random.Generator) -> Ranks:
         """Ranks by inversion: the first k with P(rank ≤ k) ≥ u, found by bisection."""
@@ -104,7 +104,7 @@ class ZipfSecrets:
         """|dⁿ/dxⁿ x^−s| = s (s + 1) … (s + n − 1) x^{−s−n}."""
         return math.prod(self.s + i for i in range(order)) * x ** (-self.s - order)
 
-    def _checked(self, ranks: npt.ArrayLike) -> Floats:
+    def _check_ranks(self, ranks: npt.ArrayLike) -> Floats:
         asked = np.asarray(ranks, dtype=np.float64)
         if asked.size and not ((asked >= 1) & (asked <= self.size)).all():
             raise DomainError(f"ranks must be between 1 and {self.size}, got {ranks!r}")

@@ -1,4 +1,8 @@
-"""The priors that come with the package."""
+"""The priors that come with the package.
+
+``codebooks`` has their public schemas; ``fit_priors`` is the script that fitted them to extracts of
+the public sources; ``data`` holds the networks.
+"""
 
 from __future__ import annotations
 
@@ -26,5 +30,4 @@ def fire() -> BayNet:
 
 def card(name: str) -> dict[str, Any]:
     """The provenance card of a shipped prior."""
-    found: dict[str, Any] = load_codebook(DATA / f"{name}.bif")["card"]
-    return found
+    return dict(load_codebook(DATA / f"{name}.bif")["card"])

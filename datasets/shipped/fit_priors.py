@@ -27,7 +27,7 @@ from reconbench.datasets.network.fit import (
     Independent,
     StructureSearch,
     fit,
-    held_out_scores,
+    score_held_out,
 )
 from reconbench.datasets.shipped import DATA, codebooks
 from reconbench.datasets.table import Table
@@ -100,7 +100,7 @@ def build(recipe: Recipe, extract: Path) -> tuple[BayNet, dict[str, Any]]:
         "chow_liu": ChowLiu(),
         "independent": Independent(),
     }
-    scores = held_out_scores(table, rivals, recipe.smoothing, share=HELD_OUT, seed=SPLIT_SEED)
+    scores = score_held_out(table, rivals, recipe.smoothing, share=HELD_OUT, seed=SPLIT_SEED)
     card: dict[str, Any] = {
         **recipe.provenance,
         "records": len(table),

@@ -1,4 +1,8 @@
-"""Loaders of the public sources behind the shipped priors."""
+"""Loaders of public files.
+
+- ``acs``, ``fire``: the sources behind the shipped priors, downloaded into a checked cache
+- ``idx``, ``vectors``: images and numeric records of one's own
+"""
 
 from reconbench.datasets.sources._download import SourceError
 from reconbench.datasets.sources.acs import load_acs

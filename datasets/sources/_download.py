@@ -21,7 +21,7 @@ CHUNK = 1 << 20
 TIMEOUT = 60.0  # seconds without a byte
 
 Progress = Callable[[int, int | None], None]
-"""Called with the bytes so far and the bytes in all, where the server tells."""
+"""Called with the bytes so far and the bytes in all, where the server says how many."""
 
 
 class SourceError(ValueError):
@@ -86,19 +86,23 @@ def fetch(
     name: str,
     *,
     max_bytes: int,
-    cache_dir: Path | None = None,
+    file: str | Path | None = None,
+    cache_dir: str | Path | None = None,
     sha256: str | None = None,
     progress: Progress | None = None,
     opener: Opener = open_https,
 ) -> Path:
-    """The file behind ``url``, from the cache if it is there, kept as ``name``.
+    """Get the file behind ``url``, from the cache if it is there, kept as ``name``.
 
-    A checksum is recorded beside the file when it is first downloaded and verified whenever it is
-    used again. ``sha256`` is what the file must have, where that is known.
+    ``file`` is a copy that the user has: nothing is then downloaded or checked. A checksum is
+    recorded beside the file when it is first downloaded and verified whenever it is used again.
+    ``sha256`` is what the file must have, where that is known.
     """
+    if file is not None:
+        return Path(file)
     if urlsplit(url).scheme != "https":
         raise SourceError(f"cannot download {url}: only https addresses are allowed")
-    path = (cache_dir or default_cache()) / name
+    path = Path(cache_dir or default_cache()) / name
     sidecar = path.with_name(f"{name}.sha256")
     try:
         if path.exists():
@@ -106,14 +110,14 @@ def fetch(
             return path
         path.parent.mkdir(parents=True, exist_ok=True)
         with _replacing(path) as part:
-            found = _download(url, part, max_bytes, progress, opener)
-            if sha256 is not None and found != sha256:
+            digest = _download(url, part, max_bytes, progress, opener)
+            if sha256 is not None and digest != sha256:
                 raise SourceError(
-                    f"cannot use {url}: its SHA-256 is {found}, expected {sha256}; "
+                    f"cannot use {url}: its SHA-256 is {digest}, expected {sha256}; "
                     "the source has changed"
                 )
             # The checksum first: a crash in between leaves no file without one.
-            write_atomic(sidecar, f"{found}\n")
+            write_atomic(sidecar, f"{digest}\n")
     except OSError as error:
         raise SourceError(f"cannot use the cache {path.parent}: {_reason(error)}") from None
     return path
@@ -164,10 +168,10 @@ def _verify(path: Path, sidecar: Path, expected: str | None) -> None:
             )
         expected = sidecar.read_text(encoding="ascii", errors="replace").strip()
     with path.open("rb") as handle:
-        found = hashlib.file_digest(handle, "sha256").hexdigest()
-    if found != expected:
+        digest = hashlib.file_digest(handle, "sha256").hexdigest()
+    if digest != expected:
         raise SourceError(
-            f"{path} has changed since it was downloaded (SHA-256 {found[:12]}..., expected "
+            f"{path} has changed since it was downloaded (SHA-256 {digest[:12]}..., expected "
             f"{expected[:12]}...); delete the file to download it again"
         )
 

@@ -68,18 +68,16 @@ def load_acs(
         raise SourceError(
             f"year {year} is not supported; allowed: {YEARS[0]} to {YEARS[-1]} ({_RELSHIPP})"
         )
-    if file is not None:
-        path = Path(file)
-    else:
-        path = fetch(
-            f"{ROOT}/{year}/1-Year/csv_p{state.lower()}.zip",
-            f"acs-{year}-1year-p{state.lower()}.zip",
-            max_bytes=MAX_ZIP_BYTES,
-            cache_dir=None if cache_dir is None else Path(cache_dir),
-            progress=progress,
-            opener=opener,
-        )
-    with reading(path, SourceError), _opened(path, _member(state, year)) as handle:
+    path = fetch(
+        f"{ROOT}/{year}/1-Year/csv_p{state.lower()}.zip",
+        f"acs-{year}-1year-p{state.lower()}.zip",
+        max_bytes=MAX_ZIP_BYTES,
+        file=file,
+        cache_dir=cache_dir,
+        progress=progress,
+        opener=opener,
+    )
+    with reading(path, SourceError), _open_csv(path, _member(state, year)) as handle:
         try:
             columns = read_columns(handle, ACS.names, max_values=1000)
         except MissingColumn as error:
@@ -96,8 +94,8 @@ def _member(state: str, year: int) -> str:
 
 
 @contextmanager
-def _opened(path: Path, member: str) -> Iterator[IO[str]]:
-    """The CSV, read in place: nothing of an archive is ever written to disk."""
+def _open_csv(path: Path, member: str) -> Iterator[IO[str]]:
+    """Open the CSV in place: nothing of an archive is ever written to disk."""
     if path.suffix.lower() != ".zip" and not zipfile.is_zipfile(path):
         with path.open(encoding="utf-8-sig", newline="") as handle:
             yield handle

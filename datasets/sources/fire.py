@@ -63,17 +63,15 @@ def load_fire(
         raise SourceError(f"limit must be at least 1, got {limit}")
     if domain is not None and domain.names != FIRE.names:
         raise DomainError(f"the domain must have the columns {', '.join(FIRE.names)}, in order")
-    if file is not None:
-        path = Path(file)
-    else:
-        path = fetch(
-            URL,
-            "fire-nuek-vuh3.csv",
-            max_bytes=MAX_BYTES,
-            cache_dir=None if cache_dir is None else Path(cache_dir),
-            progress=progress,
-            opener=opener,
-        )
+    path = fetch(
+        URL,
+        "fire-nuek-vuh3.csv",
+        max_bytes=MAX_BYTES,
+        file=file,
+        cache_dir=cache_dir,
+        progress=progress,
+        opener=opener,
+    )
     with (
         reading(path, SourceError),
         path.open(encoding="utf-8-sig", newline="") as handle,
@@ -81,16 +79,16 @@ def load_fire(
         columns = read_columns(handle, FIRE.names, max_values=MAX_VALUES, limit=limit)
     labels = [[_normalise(text, column.name) for text in column.texts] for column in columns]
     if domain is None:
-        domain = Domain(tuple(map(_found, FIRE, labels)))
-    return _table(columns, labels, domain, path, drop_unknown)
+        domain = Domain(tuple(map(_attribute_of_labels, FIRE, labels)))
+    return _encode(columns, labels, domain, path, drop_unknown)
 
 
-def _found(attribute: Attribute, labels: list[str]) -> Attribute:
+def _attribute_of_labels(attribute: Attribute, labels: list[str]) -> Attribute:
     ordered = sorted(set(labels), key=lambda label: (label == MISSING, label))
     return Attribute(attribute.name, tuple(ordered), attribute.ordinal)
 
 
-def _table(
+def _encode(
     columns: list[TextColumn],
     labels: list[list[str]],
     domain: Domain,
@@ -99,13 +97,13 @@ def _table(
 ) -> Table:
     codes = np.empty((len(columns[0].numbers), len(columns)), dtype=np.int64)
     strange = []
-    for position, (column, found, attribute) in enumerate(
+    for position, (column, texts, attribute) in enumerate(
         zip(columns, labels, domain, strict=True)
     ):
         known = {label: code for code, label in enumerate(attribute.labels)}
-        lookup = np.asarray([known.get(label, -1) for label in found])
+        lookup = np.asarray([known.get(label, -1) for label in texts])
         codes[:, position] = lookup[column.numbers]
-        unknown = sorted(set(found) - set(known))
+        unknown = sorted(set(texts) - set(known))
         if unknown:
             strange.append(
                 f"{attribute.name}: {', '.join(repr(label[:40]) for label in unknown[:5])}"
@@ -113,15 +111,15 @@ def _table(
     if not strange:
         return Table(domain, codes)
     outside = (codes < 0).any(axis=1)
-    told = (
+    problem = (
         f"{int(outside.sum())} of {len(codes)} records with values outside the domain "
         f"({'; '.join(strange)})"
     )
     if not drop_unknown:
         raise SourceError(
-            f"{path} has {told}; drop them with drop_unknown=True, or load without a domain"
+            f"{path} has {problem}; drop them with drop_unknown=True, or load without a domain"
         )
-    warnings.warn(f"{path}: dropped {told}", stacklevel=3)
+    warnings.warn(f"{path}: dropped {problem}", stacklevel=3)
     return Table(domain, codes[~outside])
 
 

@@ -18,17 +18,16 @@ Floats = npt.NDArray[np.float64]
 
 
 def read_vectors(path: Path) -> Floats:
-    """One record a row; the axes of images after the first are laid out side by side."""
+    """Read one record per row; the axes of images after the first are laid out side by side."""
     if not path.is_file():
         raise DomainError(f"no file {path}; give records as .npy, .csv or IDX images")
     try:
-        found = _read(path)
-        records = np.asarray(found, dtype=np.float64)
+        records = np.asarray(_read(path), dtype=np.float64)
     except (ValueError, TypeError, OSError) as error:
         reason = " ".join(str(error).split())[:200]
         raise DomainError(f"cannot read records from {path}: {reason}") from None
     if records.ndim < 2 or not records.size:
-        raise DomainError(f"{path} must hold one record a row, got shape {records.shape}")
+        raise DomainError(f"{path} must hold one record per row, got shape {records.shape}")
     if not np.isfinite(records).all():
         raise DomainError(f"{path} holds missing or infinite numbers; leave these records out")
     return records.reshape(len(records), -1)
@@ -36,8 +35,7 @@ def read_vectors(path: Path) -> Floats:
 
 def _read(path: Path) -> npt.NDArray[np.generic]:
     if path.suffix == ".npy":
-        found: npt.NDArray[np.generic] = np.load(path, allow_pickle=False)
-        return found
+        return np.asarray(np.load(path, allow_pickle=False))
     if path.suffix == ".csv":
         import pandas as pd
 

@@ -1,1 +1,5 @@
-"""Local reports: every record randomises its own values."""
+"""Local reports: every record is randomised before it leaves its owner.
+
+- ``reports``: the mechanisms grr, oue and ss, their reports and samplers
+- ``_subsets``: uniform subsets, compiled
+"""

@@ -71,25 +71,13 @@ class OneValue:
         return rank[self.values]
 
 
-class Bits(ABC):
+class Bits(Reports):
     """One bit for every record and value: S_i holds the values whose bit is on."""
 
     @property
     @abstractmethod
     def on(self) -> Bools:
-        """The bits, one row a record and one column a value."""
-
-    @abstractmethod
-    def __len__(self) -> int: ...
-
-    @abstractmethod
-    def hold(self, values: Codes) -> Bools: ...
-
-    @abstractmethod
-    def mass(self, prior: Floats) -> Floats: ...
-
-    @abstractmethod
-    def first(self, rank: Codes) -> Codes: ...
+        """The bits, one row per record and one column per value."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,16 +101,16 @@ class DenseBits(Bits):
 
     def first(self, rank: Codes) -> Codes:
         order, size = np.argsort(rank), self.on.shape[1]
-        found = np.full(len(self), size, dtype=np.int64)
+        ranks = np.full(len(self), size, dtype=np.int64)
         left, start, width = np.arange(len(self)), 0, 16
         # Most reports have a bit on among the first few values: the others are searched further.
         while start < size and len(left):
             bits = self.on[np.ix_(left, order[start : start + width])]
             at = bits.argmax(axis=1)
             hit = bits[np.arange(len(left)), at]
-            found[left[hit]] = start + at[hit]
+            ranks[left[hit]] = start + at[hit]
             left, start, width = left[~hit], start + width, 2 * width
-        return found
+        return ranks
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,12 +129,12 @@ class BitLists(Bits):
         return len(self.starts) - 1
 
     def hold(self, values: Codes) -> Bools:
-        found = np.empty(values.shape, dtype=bool)
+        held = np.empty(values.shape, dtype=bool)
         step = max(1, _BLOCK // self.size)
         for start in range(0, len(self), step):
             end = min(start + step, len(self))
-            found[start:end] = np.take_along_axis(self._rows(start, end), values[start:end], axis=1)
-        return found
+            held[start:end] = np.take_along_axis(self._rows(start, end), values[start:end], axis=1)
+        return held
 
     def _rows(self, start: int, end: int) -> Bools:
         ends = self.starts[start : end + 1]
@@ -175,15 +163,15 @@ class Subsets:
         return len(self.chosen)
 
     def hold(self, values: Codes) -> Bools:
-        found = np.empty(values.shape, dtype=bool)
+        held = np.empty(values.shape, dtype=bool)
         size = int(max(values.max(initial=0), self.chosen.max(initial=0))) + 1
         step = max(1, _BLOCK // size)
         for start in range(0, len(self), step):
             part = slice(start, start + step)
             on = np.zeros((len(values[part]), size), dtype=bool)
             np.put_along_axis(on, self.chosen[part], True, axis=1)
-            found[part] = np.take_along_axis(on, values[part], axis=1)
-        return found
+            held[part] = np.take_along_axis(on, values[part], axis=1)
+        return held
 
     def mass(self, prior: Floats) -> Floats:
         return np.asarray(np.minimum(prior[self.chosen].sum(axis=1), 1.0))
@@ -237,12 +225,12 @@ def sample_oue(channel: OUE, values: Codes, rng: np.random.Generator) -> Bits:
 
 def _sparse_oue(channel: OUE, values: Codes, rng: np.random.Generator) -> BitLists:
     n, others = len(values), channel.size - 1
-    rows, places = np.divmod(_successes(n * others, channel.others_on, rng), others)
-    places += places >= values[rows]
+    rows, bits = np.divmod(_draw_successes(n * others, channel.others_on, rng), others)
+    bits += bits >= values[rows]
     ends = np.cumsum(np.bincount(rows, minlength=n))
     own = rng.random(n) < 0.5
     starts = np.concatenate([[0], ends + np.cumsum(own)])
-    return BitLists(starts, np.insert(places, ends[own], values[own]), channel.size)
+    return BitLists(starts, np.insert(bits, ends[own], values[own]), channel.size)
 
 
 def sample_ss(channel: SubsetSelection, values: Codes, rng: np.random.Generator) -> Subsets:
@@ -263,7 +251,7 @@ def sample_ss(channel: SubsetSelection, values: Codes, rng: np.random.Generator)
 def sample_reports(
     channel: SupportChannel, values: Codes, rng: np.random.Generator
 ) -> OneValue | Bits | Subsets:
-    """One report for every value, by the channel's own sampler."""
+    """Draw one report for every value, by the channel's own sampler."""
     match channel:
         case GRR():
             return sample_grr(channel, values, rng)
@@ -294,25 +282,26 @@ class ReportLikelihoods:
         return np.where(held, 1.0, np.exp(-self.channel.epsilon))
 
 
-def _successes(count: int, chance: float, rng: np.random.Generator) -> Codes:
-    """The places of the successes among ``count`` independent trials, by the gaps between them."""
+def _draw_successes(count: int, chance: float, rng: np.random.Generator) -> Codes:
+    """Draw which of ``count`` independent trials succeed, by the gaps between successes."""
     if chance == 0:
         return np.empty(0, dtype=np.int64)
-    found, last = [], -1
+    blocks, last = [], -1
     while last < count:
         expected = (count - last) * chance
         draws = int(expected + 5 * sqrt(expected)) + 8
         # A gap beyond the end is as good as the end; the cap keeps the sum within 64 bits.
-        places = last + np.cumsum(np.minimum(rng.geometric(chance, draws), count + 1))
-        found.append(places)
-        last = int(places[-1])
-    places = np.concatenate(found)
-    return places[places < count]
+        blocks.append(last + np.cumsum(np.minimum(rng.geometric(chance, draws), count + 1)))
+        last = int(blocks[-1][-1])
+    successes = np.concatenate(blocks)
+    return successes[successes < count]
 
 
 @dataclass(frozen=True)
 class LocalReports(BudgetedMechanism, ABC):
     """What GRR, OUE and SS have in common; ``record`` reports the whole record's joint value."""
+
+    channel_facts: ClassVar[tuple[str, ...]]
 
     record: bool = False
 
@@ -365,7 +354,8 @@ class LocalReports(BudgetedMechanism, ABC):
         return LocalRelease(self.domain, self.columns, self.channel, reports)
 
     def facts(self) -> dict[str, float]:
-        return {"values": float(self.size)}
+        named = {name: float(getattr(self.channel, name)) for name in self.channel_facts}
+        return {"values": float(self.size), **named}
 
 
 @dataclass(frozen=True)
@@ -373,13 +363,11 @@ class GRRReports(LocalReports):
     """Generalised randomised response."""
 
     name: ClassVar[str] = "grr"
+    channel_facts: ClassVar[tuple[str, ...]] = ("truthful",)
 
     @cached_property
     def channel(self) -> GRR:
         return GRR(self.epsilon, self.size)
-
-    def facts(self) -> dict[str, float]:
-        return super().facts() | {"truthful": self.channel.truthful}
 
 
 @dataclass(frozen=True)
@@ -387,13 +375,11 @@ class OUEReports(LocalReports):
     """Optimal unary encoding."""
 
     name: ClassVar[str] = "oue"
+    channel_facts: ClassVar[tuple[str, ...]] = ("others_on",)
 
     @cached_property
     def channel(self) -> OUE:
         return OUE(self.epsilon, self.size)
-
-    def facts(self) -> dict[str, float]:
-        return super().facts() | {"others_on": self.channel.others_on}
 
 
 @dataclass(frozen=True)
@@ -401,13 +387,8 @@ class SSReports(LocalReports):
     """Subset selection."""
 
     name: ClassVar[str] = "ss"
+    channel_facts: ClassVar[tuple[str, ...]] = ("truthful", "subset")
 
     @cached_property
     def channel(self) -> SubsetSelection:
         return SubsetSelection(self.epsilon, self.size)
-
-    def facts(self) -> dict[str, float]:
-        return super().facts() | {
-            "truthful": self.channel.truthful,
-            "subset": float(self.channel.subset),
-        }

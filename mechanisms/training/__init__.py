@@ -1,1 +1,5 @@
-"""Trained models as releases."""
+"""Trained models as releases.
+
+- ``algorithms``: records, networks, SGD and DP-SGD; read this first
+- ``kernels``: the compiled training loops, many models per call
+"""

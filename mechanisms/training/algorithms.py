@@ -92,13 +92,13 @@ class Records:
         """Some of the records, in the given order."""
         chosen = np.asarray(rows, dtype=np.int64)
         starts, stops = self.indptr[chosen], self.indptr[chosen + 1]
-        places = np.concatenate(
+        entries = np.concatenate(
             [np.arange(a, b) for a, b in zip(starts, stops, strict=True)] or [np.arange(0)]
         ).astype(np.int64)
         return Records(
             indptr=np.concatenate([[0], np.cumsum(stops - starts)]).astype(np.int64),
-            indices=self.indices[places],
-            values=self.values[places],
+            indices=self.indices[entries],
+            values=self.values[entries],
             labels=self.labels[chosen],
             features=self.features,
             classes=self.classes,
@@ -123,11 +123,11 @@ class Models:
         from reconbench.mechanisms.training import kernels
 
         width, classes = _layers(self.hidden, self.classes)
-        found: Floats = kernels.losses(
+        losses: Floats = kernels.losses(
             0, len(record.indices), record.indices, record.values, int(record.labels[0]),
             self.weights, self.features, width, classes,
         )  # fmt: skip
-        return found
+        return losses
 
 
 @dataclass(frozen=True)
@@ -210,20 +210,13 @@ class Sgd:
         else:
             one = self.network.start(records, 1, np.random.default_rng(self.start_seed))
             weights = np.repeat(one, count, axis=0)
-        width, classes = _layers(self.network.hidden, records.classes)
-        seeds = _seeds(count, rng)
-
-        def some(models: slice) -> None:
-            kernels.sgd(
-                records.indptr, records.indices, records.values, records.labels, weights[models],
-                seeds[models], records.features, width, classes, self.epochs, self.batch,
-                self.rate, self.momentum,
-            )  # fmt: skip
-
-        _in_threads(some, count, threads)
+        models = _train_models(
+            kernels.sgd, self.network, records, weights, rng, threads,
+            self.epochs, self.batch, self.rate, self.momentum,
+        )  # fmt: skip
         if self.output_noise:
             weights += rng.normal(0.0, self.output_noise, weights.shape).astype(np.float32)
-        return Models(weights, records.features, self.network.hidden, records.classes)
+        return models
 
 
 @dataclass(frozen=True)
@@ -275,18 +268,11 @@ class DpSgd:
         from reconbench.mechanisms.training import kernels
 
         weights = self.network.start(records, count, rng)
-        width, classes = _layers(self.network.hidden, records.classes)
-        seeds = _seeds(count, rng)
-
-        def some(models: slice) -> None:
-            kernels.dp_sgd(
-                records.indptr, records.indices, records.values, records.labels, weights[models],
-                seeds[models], records.features, width, classes, self.steps, self.sampling,
-                float(self.batch), self.rate, self.momentum, self.clip, self.noise,
-            )  # fmt: skip
-
-        _in_threads(some, count, threads)
-        return Models(weights, records.features, self.network.hidden, records.classes)
+        return _train_models(
+            kernels.dp_sgd, self.network, records, weights, rng, threads,
+            self.steps, self.sampling, float(self.batch), self.rate, self.momentum, self.clip,
+            self.noise,
+        )  # fmt: skip
 
 
 def _layers(hidden: int, classes: int) -> tuple[int, int]:
@@ -294,16 +280,34 @@ def _layers(hidden: int, classes: int) -> tuple[int, int]:
     return (hidden, classes) if hidden else (classes, 0)
 
 
-def _seeds(count: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
-    return rng.integers(0, 1 << 32, count)
+def _train_models(
+    kernel: Callable[..., None],
+    network: Network,
+    records: Records,
+    weights: npt.NDArray[np.float32],
+    rng: np.random.Generator,
+    threads: int,
+    *settings: float,
+) -> Models:
+    """Train every row of ``weights``, in place, by a compiled kernel.
 
+    Compiled training lets go of the interpreter, so plain threads run side by side.
+    """
+    width, classes = _layers(network.hidden, records.classes)
+    count = len(weights)
+    seeds = rng.integers(0, 1 << 32, count)
 
-def _in_threads(train: Callable[[slice], None], count: int, threads: int) -> None:
-    """Compiled training lets go of the interpreter, so plain threads run side by side."""
+    def train(models: slice) -> None:
+        kernel(
+            records.indptr, records.indices, records.values, records.labels, weights[models],
+            seeds[models], records.features, width, classes, *settings,
+        )  # fmt: skip
+
     parts = min(threads, count)
     ends = [count * part // parts for part in range(parts + 1)]
     with ThreadPoolExecutor(parts) as pool:
         list(pool.map(train, map(slice, ends, ends[1:])))
+    return Models(weights, records.features, network.hidden, records.classes)
 
 
 def _check_steps(steps: int, batch: int, rate: float, momentum: float) -> None:

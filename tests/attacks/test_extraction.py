@@ -261,7 +261,7 @@ def test_without_noise_every_secret_is_found() -> None:
             ["digit"],
             inf,
             1e-5,
-            **options,  # type: ignore[arg-type]
+            **options,
         )
         truth, view = view_of(zipf_digit(), mechanism, 300)
         for attack in (Extraction(), ExtractionPrior(1_000)):

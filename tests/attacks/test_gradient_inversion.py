@@ -7,6 +7,7 @@ from collections.abc import Callable
 from itertools import product
 from math import inf
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -73,7 +74,7 @@ def plugin(tmp_path: Path) -> Path:
 
 
 def view_of(
-    net: BayNet, targets: tuple[str, ...], epsilon: float, n: int, seed: int, **options: object
+    net: BayNet, targets: tuple[str, ...], epsilon: float, n: int, seed: int, **options: Any
 ) -> tuple[AttackerView, Table]:
     rng = np.random.default_rng(seed)
     table = net.sample(n, rng)
@@ -121,7 +122,7 @@ def test_equal_scales_make_both_estimates_one() -> None:
 @pytest.mark.parametrize("options", [{}, {"rows": 3, "steps": 2}, {"network": "idle"}])
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_without_noise_every_record_is_found(
-    toy_net: BayNet, attack: Callable[[], Attack], options: dict[str, object]
+    toy_net: BayNet, attack: Callable[[], Attack], options: dict[str, Any]
 ) -> None:
     view, truth = view_of(toy_net, ("a", "c"), inf, 50, 1, **options)
     assert hits(view, truth, attack()) == 50
@@ -215,7 +216,7 @@ def test_batches_against_all_joint_tables(toy_net: BayNet, epsilon: float) -> No
 @pytest.mark.parametrize(
     "options", [{}, {"network": "deep"}, {"batch": 2}, {"rows": 2, "steps": 3}]
 )
-def test_the_stated_best_is_reached(toy_net: BayNet, options: dict[str, object]) -> None:
+def test_the_stated_best_is_reached(toy_net: BayNet, options: dict[str, Any]) -> None:
     """Posteriors are calibrated: as many hits as promised; those of half the noise are not."""
     n, total, promised, others = 1500, 0, 0.0, []
     for seed in range(2):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from reconbench.datasets import Attribute, Domain, Table
-from reconbench.datasets.own_table import write_json_atomic
+from reconbench.datasets.atomic_files import write_json_atomic
 from reconbench.mechanisms import GaussianMarginals
 from reconbench.mechanisms.marginals_csv import write_release
 

@@ -9,25 +9,40 @@ from typing import Any
 
 import pytest
 
+from reconbench.benchmarks.plugins import KINDS
+
 Run = Callable[..., Any]
 
 
-def test_a_new_attack_works_and_passes_its_own_test(reconbench: Run, tmp_path: Path) -> None:
-    done = reconbench("new", "attack", "own-votes", cwd=tmp_path)
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_new_plugin_works_and_passes_its_own_test(
+    reconbench: Run, tmp_path: Path, kind: str
+) -> None:
+    done = reconbench("new", kind, "own-votes", "--out", "here", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["own_votes.py", "test_own_votes.py"]
-    checked = reconbench("check", "attack", "own_votes.py:OwnVotes", "--json", cwd=tmp_path)
+    folder = tmp_path / "here"
+    assert sorted(p.name for p in folder.iterdir()) == ["own_votes.py", "test_own_votes.py"]
+    spec = "own_votes.py:own_votes" if kind == "dataset" else "own_votes.py:OwnVotes"
+    assert done.stdout.splitlines()[-1] == f"next: reconbench check {kind} here/{spec}"
+    checked = reconbench("check", kind, f"here/{spec}", "--json", cwd=tmp_path)
     assert checked.returncode == 0, checked.stdout
-    assert {"name", "passed", "detail"} == set(json.loads(checked.stdout)[0])
+    checks = json.loads(checked.stdout)
+    assert {"name", "passed", "detail"} == set(checks[0])
+    assert sum(check["passed"] is True for check in checks) >= 5
+    again = reconbench("new", kind, "own-votes", "--out", "here", cwd=tmp_path)
+    assert again.returncode == 2 and "exists already" in again.stderr
+
+
+@pytest.mark.parametrize("kind", ["dataset", "mechanism"])
+def test_the_written_test_passes(reconbench: Run, tmp_path: Path, kind: str) -> None:
+    reconbench("new", kind, "own", cwd=tmp_path)
     tested = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_own_votes.py"],
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_own.py"],
         cwd=tmp_path,
         capture_output=True,
         text=True,
     )
     assert tested.returncode == 0, tested.stdout
-    again = reconbench("new", "attack", "own-votes", cwd=tmp_path)
-    assert again.returncode == 2 and "exists already" in again.stderr
 
 
 def test_a_failing_attack_exits_with_1(reconbench: Run, tmp_path: Path) -> None:
@@ -40,5 +55,45 @@ def test_a_failing_attack_exits_with_1(reconbench: Run, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["My Attack", "../evil", "UPPER", "a--b", "1st", ""])
 def test_names_are_checked(reconbench: Run, tmp_path: Path, name: str) -> None:
-    done = reconbench("new", "attack", name, cwd=tmp_path)
+    done = reconbench("new", "metric", name, cwd=tmp_path)
     assert done.returncode == 2 and list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("command", [("list",), ("new", "x"), ("check", "x")])
+def test_unknown_kinds_are_one_line(
+    reconbench: Run, tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    done = reconbench(command[0], "atack", *command[1:], cwd=tmp_path)
+    assert done.returncode == 2 and list(tmp_path.iterdir()) == []
+    assert done.stderr == (
+        "error: unknown kind 'atack'; use attack, mechanism, dataset, bound, metric; "
+        "did you mean 'attack'?\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("metric", "exact", "--option", "a=1"), "--option is for attacks and mechanisms"),
+        (("dataset", "acs", "--timeout", "3"), "--timeout are for attacks, not for a dataset"),
+        (("metric", "exakt"), "did you mean 'exact'?"),
+    ],
+)
+def test_wrong_arguments_of_check(
+    reconbench: Run, arguments: tuple[str, ...], message: str
+) -> None:
+    done = reconbench("check", *arguments)
+    assert done.returncode == 2 and message in done.stderr
+
+
+def test_options_reach_the_checks(reconbench: Run) -> None:
+    done = reconbench("check", "mechanism", "grr", "--option", "record=true", "--json")
+    facts = next(c for c in json.loads(done.stdout) if c["name"] == "facts are numbers")
+    assert done.returncode == 0 and "values 48" in facts["detail"]
+
+
+def test_everything_is_listed_at_once(reconbench: Run) -> None:
+    listed = reconbench("list").stdout
+    assert all(f"{kind}:" in listed for kind in KINDS)
+    found = json.loads(reconbench("list", "--json").stdout)
+    assert list(found) == list(KINDS) and all(all(found[kind].values()) for kind in KINDS)

@@ -19,6 +19,8 @@ SPECS = [
 ]
 
 WRONG = """
+from dataclasses import replace
+
 import numpy as np
 
 from reconbench.attacks import EnumeratedMetric, ExactMatch
@@ -65,6 +67,12 @@ class Tolerant(ExactMatch):
         pass
 
 
+class Unsure(Same):
+    def whole_priors(self, prior, known, targets):
+        whole = super().whole_priors(prior, known, targets)
+        return replace(whole, priors=whole.priors * 0 + 1 / whole.priors.shape[1])
+
+
 class Lucky(Same):
     '''Its score on large tables is not that on small ones.'''
     def score(self, truth, guess):
@@ -101,6 +109,7 @@ def test_a_metric_by_its_score_alone(wrong: Path) -> None:
         ("Fraction", "valid scores"),
         ("Neighbour", "valid scores"),
         ("Tolerant", "refuses unknown columns"),
+        ("Unsure", "whole_priors follow from score"),
         ("Lucky", "holds in simulation"),
     ],
 )

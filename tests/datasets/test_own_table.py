@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from reconbench.datasets import own_table
+from reconbench.datasets.atomic_files import write_json_atomic
 from reconbench.datasets.domain import Attribute, Domain, DomainError, binned
-from reconbench.datasets.own_table import read_domain, read_table, suggest_domain, write_json_atomic
+from reconbench.datasets.own_table import read_domain, read_table, suggest_domain
 
 PETS = Domain((Attribute("pet", ("cat", "dog", "=1+1")), binned("age", [0, 5, 10])))
 DOCS = Path(__file__).parents[2] / "docs" / "data.md"
@@ -196,7 +197,7 @@ def test_draft(tmp_path: Path) -> None:
     assert len(by_name["zip"]["labels"]) == 30
     assert by_name["gap"]["labels"] == ["x", "NA"]
     notes = "\n".join(draft["notes"])
-    for said in ["id: left out", "email: left out", "void: left out", "word: left out, for it has"]:
+    for said in ["id: left out", "email: left out", "void: left out", "word: left out: it has"]:
         assert said in notes
     assert "gap: 100 empty cells" in notes and "reveal" in draft["notes"][0]
 

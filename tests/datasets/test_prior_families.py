@@ -14,7 +14,7 @@ from reconbench.datasets.shipped import acs, fire
 def law(spec: str, target: str) -> np.ndarray:
     prior = load(spec)
     nothing = Table(prior.domain.project([CONSTANT]), np.zeros((1, 1), dtype=np.int64))
-    return prior.conditional(nothing, [target])[0]
+    return np.asarray(prior.conditional(nothing, [target])[0])
 
 
 def test_uniform() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import inf, sqrt
+from typing import Any
 
 import numpy as np
 import pytest
@@ -108,7 +109,7 @@ def test_variance_of_theorem_iv_1_as_corrected(rows: int, clip: float) -> None:
 
     def p_value(variance: float) -> float:
         tail = chi2.sf(gaps.sum() / variance, gaps.size)
-        return 2 * min(tail, 1 - tail)
+        return float(2 * min(tail, 1 - tail))
 
     assert p_value(attack_variance(sigma, 1.0, clip, rows)) > FALSE_ALARM
     if rows < rows_needed(1.0, clip) and rows < 20:
@@ -123,7 +124,7 @@ def every(net: BayNet) -> np.ndarray:
 @pytest.mark.parametrize("options", [{}, {"bias": False}, {"rows": 40, "clip": 9.0}, {"steps": 3}])
 @pytest.mark.parametrize("network", ["optimal", "idle"])
 def test_guarantee_is_the_longest_way_between_records(
-    toy_net: BayNet, network: str, options: dict[str, float]
+    toy_net: BayNet, network: str, options: dict[str, Any]
 ) -> None:
     """All pairs of records: the noise-free gradients differ by exactly μσC/√steps at most."""
     mechanism = GradientSteps.for_budget(
@@ -208,7 +209,7 @@ def test_one_hot(toy_net: BayNet) -> None:
         ({"bias": "no"}, "bias must be true or false, got 'no'"),
     ],
 )
-def test_wrong_options_are_told(toy_net: BayNet, options: dict[str, object], message: str) -> None:
+def test_wrong_options_are_told(toy_net: BayNet, options: dict[str, Any], message: str) -> None:
     with pytest.raises(MechanismError, match=message):
         GradientSteps.for_budget(toy_net.domain, ("a",), 1.0, 1e-5, **options)
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from itertools import combinations, product
 from math import comb, inf, sqrt
+from typing import Any
 
 import numpy as np
 import pytest
@@ -183,7 +184,7 @@ def test_guarantee_and_budget(toy_net: BayNet) -> None:
         ({"workload": 3}, "workload must be 'touching' or 'all', got 3"),
     ],
 )
-def test_bad_mechanisms(toy_net: BayNet, arguments: dict[str, object], message: str) -> None:
+def test_bad_mechanisms(toy_net: BayNet, arguments: dict[str, Any], message: str) -> None:
     good = {"hidden": ("c",), "epsilon": 1.0, "delta": 1e-5, "k": 3}
     with pytest.raises(ValueError, match=message):
         GaussianMarginals.for_budget(toy_net.domain, **{**good, **arguments})

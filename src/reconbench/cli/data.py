@@ -127,11 +127,12 @@ def fit(
       reconbench game --dataset prior.bif --targets income --epsilon 1
     """
     from reconbench.datasets import own_table, save_prior
+    from reconbench.datasets.atomic_files import write_json_atomic
     from reconbench.datasets.network import fit as fitting
     from reconbench.datasets.network.bif import codebook_path
 
     if suggest_domain is not None:
-        own_table.write_json_atomic(suggest_domain, own_table.suggest_domain(table))
+        write_json_atomic(suggest_domain, own_table.suggest_domain(table))
         typer.echo(f"{suggest_domain}: a draft; read its notes, edit it, then fit with --domain")
         return
     if domain is None or out is None:
@@ -150,7 +151,7 @@ def fit(
     net = fitting.fit(records, searches[structure], smoothing)
     names = (structure, Structure.CHOW_LIU, Structure.INDEPENDENT)
     rivals: dict[str, StructureSearch] = {name: searches[name] for name in names}
-    scores = fitting.held_out_scores(records, rivals, smoothing) if len(records) >= 10 else {}
+    scores = fitting.score_held_out(records, rivals, smoothing) if len(records) >= 10 else {}
     card = {
         "title": table.name,
         "records": len(records),
@@ -207,7 +208,7 @@ def fetch(
       reconbench data fetch fire --file Fire_Calls.csv -o fire.csv
       reconbench data fit acs-ca.csv --domain acs-ca.domain.json -o acs-ca.bif
     """
-    from reconbench.datasets.own_table import write_json_atomic
+    from reconbench.datasets.atomic_files import write_json_atomic
     from reconbench.datasets.sources import load_acs, load_fire
 
     progress = _show.downloaded()

@@ -15,22 +15,17 @@ from reconbench.attacks.marginals.averaging import (
     estimate_shares,
     project_on_simplex,
 )
+from reconbench.attacks.rap.problem import require_marginals
 from reconbench.datasets import Table
-from reconbench.mechanisms import MarginalsRelease
 
 MakeView = Callable[..., tuple[AttackerView, Table]]
 Floats = npt.NDArray[np.float64]
 
 
-def release_of(view: AttackerView) -> MarginalsRelease:
-    assert isinstance(view.release, MarginalsRelease)
-    return view.release
-
-
 def loop_shares(view: AttackerView, column: str) -> Floats:
     """The formula, record by record and marginal by marginal; every marginal that is used holds
     the fewest possible hidden columns, the others summed out."""
-    release = release_of(view)
+    release = require_marginals(view.release)
     domain = release.domain
     fewest = max(1, release.k - len(view.known.domain))
     used = []
@@ -72,7 +67,9 @@ def loop_shares(view: AttackerView, column: str) -> Floats:
 def test_one_column_against_the_loop(make_view: MakeView, k: int, epsilon: float) -> None:
     view, _ = make_view(("c",), epsilon=epsilon, n=15, k=k)
     assert np.allclose(
-        estimate_shares(view, release_of(view), "c"), loop_shares(view, "c"), atol=1e-9
+        estimate_shares(view, require_marginals(view.release), "c"),
+        loop_shares(view, "c"),
+        atol=1e-9,
     )
 
 
@@ -115,6 +112,7 @@ def test_l1_metric_and_skips(make_view: MakeView) -> None:
     view, _ = make_view(("c",), epsilon=5.0, metric=WithinL1(1))
     found = Averaging().reconstruct(view, np.random.default_rng(0))
     assert np.array_equal(
-        found.guess.codes, view.metric.decide([estimate_shares(view, release_of(view), "c")])
+        found.guess.codes,
+        view.metric.decide([estimate_shares(view, require_marginals(view.release), "c")]),
     )
     assert Averaging().skip(view) is None

@@ -12,6 +12,7 @@ from scipy.sparse import coo_array
 from reconbench.attacks import AttackError, AttackerView, WithinL1
 from reconbench.attacks.marginals import linear as module
 from reconbench.attacks.marginals.linear import TIE, Linear, least_deviations
+from reconbench.attacks.rap.problem import require_marginals
 from reconbench.benchmarks.game.play import AttackSpec, Game, Round, play
 from reconbench.benchmarks.game.result import Status
 from reconbench.datasets import Table
@@ -20,15 +21,10 @@ from reconbench.mechanisms import MarginalsRelease
 MakeView = Callable[..., tuple[AttackerView, Table]]
 
 
-def release_of(view: AttackerView) -> MarginalsRelease:
-    assert isinstance(view.release, MarginalsRelease)
-    return view.release
-
-
 def naive(view: AttackerView, block: Sequence[str]) -> float:
     """The least error over the cells that a record can reach, by the program as it is written:
     one distribution a record, one row and two deviations a cell."""
-    release = release_of(view)
+    release = require_marginals(view.release)
     domain = release.domain
     sizes = [domain[name].size for name in block]
     values = np.indices(sizes).reshape(len(sizes), -1).T
@@ -77,8 +73,8 @@ def naive(view: AttackerView, block: Sequence[str]) -> float:
 
 def solved(view: AttackerView, block: Sequence[str]) -> float:
     """The error of the reduced program's solution, with no prior at all."""
-    problem = least_deviations(view, release_of(view), block)
-    x = problem.solve(np.zeros(problem.shape), release_of(view).noise_sd, 60.0)
+    problem = least_deviations(view, require_marginals(view.release), block)
+    x = problem.solve(np.zeros(problem.shape), require_marginals(view.release).noise_sd, 60.0)
     assert (x >= 0).all() and np.allclose(x.sum(axis=1), problem.copies)
     return problem.error(x)
 
@@ -123,7 +119,7 @@ def test_exact_marginals_of_a_short_table_are_reconstructed(make_view: MakeView)
 
 def test_answers_without_noise_that_contradict_each_other_are_fitted(make_view: MakeView) -> None:
     view, _ = make_view(("c",), epsilon=20.0, n=12, k=2)
-    noisy = release_of(view)
+    noisy = require_marginals(view.release)
     claimed = MarginalsRelease(noisy.domain, noisy.workload, noisy.answers, 0.0)
     problem = least_deviations(view, claimed, ["c"])
     x = problem.solve(np.zeros(problem.shape), 0.0, 60.0)

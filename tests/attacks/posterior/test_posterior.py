@@ -12,8 +12,11 @@ import pytest
 from reconbench.attacks import AttackError, AttackerView, WithinL1
 from reconbench.attacks.baselines import PriorGuess, RandomGuess
 from reconbench.attacks.posterior import cell_model, chains, gibbs, gram_model, posterior
-from reconbench.attacks.posterior.posterior import CellModel, GramModel, Plan, Posterior
+from reconbench.attacks.posterior.cell_model import CellModel
+from reconbench.attacks.posterior.gram_model import GramModel
+from reconbench.attacks.posterior.posterior import Plan, Posterior
 from reconbench.attacks.posterior.posteriors import ColumnPosteriors
+from reconbench.attacks.rap.problem import require_marginals
 from reconbench.attacks.rap.rap import Rap
 from reconbench.datasets import Table
 from reconbench.mechanisms.marginals import marginal_counts
@@ -24,7 +27,7 @@ Floats = np.ndarray
 
 def enumerated(view: AttackerView) -> Floats:
     """Every hidden table, one by one: the posterior of each record's joint value, (n, values)."""
-    release = view.release
+    release = require_marginals(view.release)
     values = list(product(*(range(size) for size in view.target_domain.sizes)))
     prior = view.prior.conditional(view.known, view.targets).reshape(view.n, -1)
     tables = list(product(range(len(values)), repeat=view.n))
@@ -47,7 +50,7 @@ def enumerated(view: AttackerView) -> Floats:
 
 def ran(view: AttackerView, form: type, sweeps: int, ladder: Floats) -> GramModel | CellModel:
     """Two chains of the given form at the given inverse noise variances."""
-    model: GramModel | CellModel = form(view, view.release)
+    model: GramModel | CellModel = form(view, require_marginals(view.release))
     plan = Plan(ladder, np.geomspace(ladder[0], ladder[-1], 60), sweeps // 2, 1)
     Posterior(chains=2).run(model, plan, np.random.default_rng(3), exact=False)
     return model
@@ -55,11 +58,11 @@ def ran(view: AttackerView, form: type, sweeps: int, ladder: Floats) -> GramMode
 
 def sampled(view: AttackerView, form: type, sweeps: int, levels: int = 1) -> Floats:
     """The posteriors from two chains, at one or several levels; of joint values as counted."""
-    weight = view.release.noise_sd**-2
+    weight = require_marginals(view.release).noise_sd ** -2
     model = ran(view, form, sweeps, weight * np.linspace(1 / levels, 1, levels))
     found = model.posteriors()
     if isinstance(found, ColumnPosteriors):
-        return found.chances.mean(axis=0)
+        return np.asarray(found.chances.mean(axis=0))
     sizes = view.target_domain.sizes
     result = np.zeros((view.n, int(np.prod(sizes))))
     for flat, codes in enumerate(product(*(range(size) for size in sizes))):
@@ -120,7 +123,9 @@ def test_tempering_leaves_the_posterior_as_it_is(make_view: MakeView, form: type
 def test_a_wrong_noise_level_is_noticed(make_view: MakeView) -> None:
     """The negative control: half the noise scale is not the same posterior."""
     view, _ = make_view(("c",), epsilon=10.0, n=4, seed=0)
-    model = ran(view, GramModel, 10_000, np.array([4 / view.release.noise_sd**2]))
+    model = ran(
+        view, GramModel, 10_000, np.array([4 / require_marginals(view.release).noise_sd ** 2])
+    )
     found = model.posteriors()
     assert isinstance(found, ColumnPosteriors)
     assert np.abs(found.chances - enumerated(view)).max() > 0.1
@@ -130,15 +135,16 @@ def test_a_wrong_noise_level_is_noticed(make_view: MakeView) -> None:
 def test_residuals_and_errors_stay_right(make_view: MakeView, targets: tuple[str, ...]) -> None:
     """After many sweeps the running sums are those of the table reached."""
     view, _ = make_view(targets, epsilon=10.0, n=15)
-    model, rng = CellModel(view, view.release), np.random.default_rng(0)
+    release = require_marginals(view.release)
+    model, rng = CellModel(view, release), np.random.default_rng(0)
     model.start(1, 2, rng)
     for _ in range(20):
         errors = model.sweep(np.arange(2)[None], np.array([0.01, 0.1]), rng)
     for r in range(2):
-        table = Table(view.release.domain, model._codes[r])
+        table = Table(release.domain, model._codes[r])
         expected = sum(
             ((marginal_counts(table, columns) - answer) ** 2).sum()
-            for columns, answer in zip(view.release.workload, view.release.answers, strict=True)
+            for columns, answer in zip(release.workload, release.answers, strict=True)
         )
         assert errors[r] == pytest.approx(expected, rel=1e-9)
         assert table.project(view.known.domain.names) == view.known
@@ -147,7 +153,10 @@ def test_residuals_and_errors_stay_right(make_view: MakeView, targets: tuple[str
 def test_forms_take_the_same_path(make_view: MakeView) -> None:
     """Same uniforms, same draws: the Gram and the residual form are one sampler."""
     view, _ = make_view(("c",), epsilon=10.0, n=30)
-    gram, cell = GramModel(view, view.release), CellModel(view, view.release)
+    gram, cell = (
+        GramModel(view, require_marginals(view.release)),
+        CellModel(view, require_marginals(view.release)),
+    )
     for model in (gram, cell):
         model.start(1, 1, np.random.default_rng(2))
     for i, value in enumerate(gram._x[0]):
@@ -162,7 +171,7 @@ def test_forms_take_the_same_path(make_view: MakeView) -> None:
             2,
             value,
         )
-    weight, rng = view.release.noise_sd**-2, np.random.default_rng(4)
+    weight, rng = require_marginals(view.release).noise_sd ** -2, np.random.default_rng(4)
     for _ in range(50):
         uniforms = rng.random(view.n)
         state = gram._gram, gram._gathered, gram._log_prior, gram._x[0], gram._pulled[0]
@@ -192,7 +201,7 @@ def test_compiled_rounds_are_their_plain_twins(
     at, weights = np.arange(6).reshape(2, 3), np.array([0.02, 0.1, 0.4])
     results = []
     for _ in range(2):
-        model, rng = GramModel(view, view.release), np.random.default_rng(2)
+        model, rng = GramModel(view, require_marginals(view.release)), np.random.default_rng(2)
         model.start(2, 3, rng)
         for _ in range(5):
             errors = model.sweep(at, weights, rng)
@@ -238,7 +247,10 @@ def calibrated(make_view: MakeView, claimed: float) -> bool:
     scores, right = [], []
     for seed in range(300):
         view, truth = make_view(epsilon=(3.0, 10.0, 30.0)[seed % 3], n=20, seed=1_000 + seed)
-        release = replace(view.release, noise_sd=claimed * view.release.noise_sd)
+        release = replace(
+            require_marginals(view.release),
+            noise_sd=claimed * require_marginals(view.release).noise_sd,
+        )
         view = replace(view, release=release)
         found = Posterior(sweeps=100).reconstruct(view, np.random.default_rng(seed))
         assert found.scores is not None
@@ -338,7 +350,9 @@ def test_never_significantly_below_the_others(make_view: MakeView, epsilon: floa
     """60 paired games of 30 records: the mean difference stays above −3 standard errors (each of
     the eight comparisons raises a false alarm with probability 0.0013, were they truly equal).
     Negative control: random guesses are below by more."""
-    mine, others, random = [], {Rap: [], PriorGuess: []}, []
+    mine: list[int] = []
+    others: dict[type, list[int]] = {Rap: [], PriorGuess: []}
+    random: list[int] = []
     for seed in range(60):
         view, truth = make_view(epsilon=epsilon, seed=5_000 + seed)
         players = ((mine, Posterior()), (random, RandomGuess()))

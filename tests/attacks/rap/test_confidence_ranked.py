@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import inf
+from typing import Any
 
 import numpy as np
 import pytest
@@ -35,7 +36,8 @@ def test_same_seed_same_table(make_view: MakeView) -> None:
     one, other = (
         ConfidenceRanked(steps=20).reconstruct(view, np.random.default_rng(2)) for _ in range(2)
     )
-    assert one.guess == other.guess and np.array_equal(one.scores, other.scores)
+    assert one.guess == other.guess
+    np.testing.assert_array_equal(one.scores, other.scores)
 
 
 def ranked(make_view: MakeView, epsilon: float, shuffled: bool) -> tuple[float, float]:
@@ -113,6 +115,6 @@ def test_the_metric_decides_on_the_votes(make_view: MakeView) -> None:
         ({"spread": -1.0}, "spread must be 0 or more, got -1"),
     ],
 )
-def test_bad_options(options: dict[str, float], message: str) -> None:
+def test_bad_options(options: dict[str, Any], message: str) -> None:
     with pytest.raises(AttackError, match=f"confidence-ranked: {message}"):
         ConfidenceRanked(**options)

@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import product
 from math import inf
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from reconbench.attacks.rap.marginal_fit import (
     KernelFit,
     marginal_fit,
 )
+from reconbench.attacks.rap.problem import require_marginals
 from reconbench.attacks.rap.rap import Rap
 from reconbench.datasets import Table
 
@@ -24,7 +26,7 @@ MakeView = Callable[..., tuple[AttackerView, Table]]
 
 def naive_loss(view: AttackerView, columns: list[torch.Tensor], world: int) -> float:
     """Query by query, cell by cell."""
-    release = view.release
+    release = require_marginals(view.release)
     relaxed = {name: columns[i][world].numpy() for i, name in enumerate(view.targets)}
     total = 0.0
     for sets, answer in zip(release.workload, release.answers, strict=True):
@@ -63,7 +65,7 @@ def test_every_form_is_the_query_by_query_loss(
         torch.from_numpy(rng.dirichlet(np.ones(size), size=(2, view.n)))
         for size in view.target_domain.sizes
     ]
-    releases = [view.release, view.release]
+    releases = [require_marginals(view.release), require_marginals(view.release)]
     fits = [form.of(releases, view.known, targets) for form in (CellFit, KernelFit)]
     expected = [naive_loss(view, columns, world) for world in range(2)]
     step = 1e-6
@@ -87,7 +89,9 @@ def test_forms_agree_on_gradients(make_view: MakeView) -> None:
         for size in view.target_domain.sizes
     ]
     pairs = [
-        form.of([view.release], view.known, view.targets).loss_and_gradient(columns)[1]
+        form.of([require_marginals(view.release)], view.known, view.targets).loss_and_gradient(
+            columns
+        )[1]
         for form in (CellFit, KernelFit)
     ]
     for one, other in zip(*pairs, strict=True):
@@ -97,17 +101,21 @@ def test_forms_agree_on_gradients(make_view: MakeView) -> None:
 def test_form_follows_size(make_view: MakeView, monkeypatch: pytest.MonkeyPatch) -> None:
     one, _ = make_view(("c",))
     two, _ = make_view(("c", "a"))
-    pick = [type(marginal_fit([v.release], v.known, v.targets)) for v in (one, two)]
+    pick = [
+        type(marginal_fit([require_marginals(v.release)], v.known, v.targets)) for v in (one, two)
+    ]
     assert pick == [CellFit, KernelFit]
     monkeypatch.setattr("reconbench.attacks.rap.marginal_fit.KERNEL_LIMIT", 5)
-    pick = [type(marginal_fit([v.release], v.known, v.targets)) for v in (one, two)]
+    pick = [
+        type(marginal_fit([require_marginals(v.release)], v.known, v.targets)) for v in (one, two)
+    ]
     assert pick == [CellFit, CellFit]
 
 
 def test_descent_is_adam(make_view: MakeView) -> None:
     """Step for step the same as torch.optim on the same loss through autograd."""
     view, _ = make_view(("c",), epsilon=10.0)
-    fit = KernelFit.of([view.release], view.known, view.targets)
+    fit = KernelFit.of([require_marginals(view.release)], view.known, view.targets)
     prior = torch.from_numpy(view.prior.conditional(view.known, ["c"]))
     start = prior.clamp_min(SMALLEST_PRIOR).log()[None]
     path = Descent([start.clone()], 0.05)
@@ -160,7 +168,9 @@ def test_simulated_stopping_never_costs_against_the_prior(make_view: MakeView) -
     400 paired games of 30 records: the mean difference has a standard error below 0.1 records, so
     a floor of -0.5 is more than five standard errors away (false alarms below 1e-6).
     """
-    stopped, converged, prior = [], [], []
+    stopped: list[int] = []
+    converged: list[int] = []
+    prior: list[int] = []
     for seed in range(400):
         view, truth = make_view(epsilon=0.5, seed=seed)
         for into, attack in (
@@ -178,7 +188,8 @@ def test_metric_decides_the_guess(make_view: MakeView) -> None:
     view, _ = make_view(metric=WithinL1(1))
     guess, success = view.metric.best_guess(view.prior, view.known, view.targets)
     found = PriorGuess().reconstruct(view, np.random.default_rng(0))
-    assert found.guess == guess and np.array_equal(found.scores, success)
+    assert found.guess == guess and found.scores is not None
+    assert np.array_equal(found.scores, success)
     assert Rap(steps=5).reconstruct(view, np.random.default_rng(0)).guess.domain == guess.domain
 
 
@@ -198,6 +209,6 @@ def test_random_guesses_are_uniform(make_view: MakeView) -> None:
         ({"worlds": 0}, "worlds must be at least 1"),
     ],
 )
-def test_bad_options(options: dict[str, object], message: str) -> None:
+def test_bad_options(options: dict[str, Any], message: str) -> None:
     with pytest.raises(AttackError, match=message):
         Rap(**options)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import inf
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ from reconbench.attacks.rap.descent import (
     batches,
 )
 from reconbench.attacks.rap.marginal_fit import KernelFit
-from reconbench.attacks.rap.problem import build_problem
+from reconbench.attacks.rap.problem import build_problem, require_marginals
 from reconbench.attacks.rap.rap import Rap, RapConverged, RapMap, weigh_by_noise
 from reconbench.datasets import Table
 
@@ -39,7 +40,7 @@ def test_gradient_is_autograd(
     """The written-out objective, differentiated by torch."""
     view, _ = make_view(targets, n=15)
     log_priors = problem(view).log_priors
-    fit = KernelFit.of([view.release], view.known, view.targets)
+    fit = KernelFit.of([require_marginals(view.release)], view.known, view.targets)
     rng = np.random.default_rng(5)
     columns = [
         torch.from_numpy(rng.dirichlet(np.ones(size), size=(1, view.n))).requires_grad_()
@@ -67,7 +68,7 @@ def test_batched_descent_is_the_plain_one(make_view: MakeView, objective: Object
     paths = GramPaths(problems, objective, 0.05)
     plain = []
     for view, each in zip(views, problems, strict=True):
-        fit = KernelFit.of([view.release] * 2, view.known, view.targets)
+        fit = KernelFit.of([require_marginals(view.release)] * 2, view.known, view.targets)
         logits = [torch.from_numpy(start.copy()) for start in each.starts]
         descent = Descent(logits, 0.05)
         plain.append((descent, Penalised(fit, objective, each.log_priors)))
@@ -101,7 +102,7 @@ def test_forms_of_the_descent_agree(make_view: MakeView, monkeypatch: pytest.Mon
 def test_the_loss_of_rap_map_has_one_minimum(make_view: MakeView) -> None:
     """Convex with one hidden column: random starts end where the prior's start does."""
     view, _ = make_view(("c",), epsilon=3.0)
-    objective = weigh_by_noise(view.release.noise_sd, True)
+    objective = weigh_by_noise(require_marginals(view.release).noise_sd, True)
     ((_, paths),) = batches([problem(view, restarts=4)], objective, 0.05)
     for _ in range(1_500):
         paths.step()
@@ -138,14 +139,15 @@ def test_rap_map_never_costs_against_the_prior(make_view: MakeView) -> None:
     -0.7 is more than four of them away. The negative control takes the noise as forty times
     smaller than it is and must fall below.
     """
-    gap = {0.5: [], 10.0: [], "control": []}
+    gap: dict[float | str, list[int]] = {0.5: [], 10.0: [], "control": []}
     for seed in range(200):
         for epsilon in (0.5, 10.0):
             view, truth = make_view(epsilon=epsilon, seed=seed)
             prior = PriorGuess().reconstruct(view, np.random.default_rng(seed))
-            players = {epsilon: weigh_by_noise(view.release.noise_sd, True)}
+            noise_sd = require_marginals(view.release).noise_sd
+            players: dict[float | str, Objective] = {epsilon: weigh_by_noise(noise_sd, True)}
             if epsilon == 0.5:
-                players["control"] = weigh_by_noise(view.release.noise_sd / 40, True)
+                players["control"] = weigh_by_noise(noise_sd / 40, True)
             for name, objective in players.items():
                 ((_, paths),) = batches([problem(view)], objective, 0.05)
                 for _ in range(300):
@@ -163,7 +165,7 @@ def test_rap_map_never_costs_against_the_prior(make_view: MakeView) -> None:
 def test_restarts_never_end_higher(
     make_view: MakeView, attack: type[Rap | RapConverged | RapMap], targets: tuple[str, ...]
 ) -> None:
-    options = {"stopping": "steps"} if attack is Rap else {}
+    options: dict[str, Any] = {"stopping": "steps"} if attack is Rap else {}
     for epsilon in (3.0, inf):
         view, _ = make_view(targets, epsilon=epsilon, n=20)
         one, many = (
@@ -205,7 +207,7 @@ def test_restarts_with_simulated_stopping(make_view: MakeView) -> None:
     ],
 )
 def test_bad_options(
-    attack: type[Rap | RapConverged | RapMap], options: dict[str, float], message: str
+    attack: type[Rap | RapConverged | RapMap], options: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(AttackError, match=f"{attack.name}: {message}"):
         attack(**options)

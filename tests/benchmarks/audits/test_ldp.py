@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from pathlib import Path
 
@@ -10,7 +9,6 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from generate import audit_figure
 from reconbench.benchmarks.audits.ldp import (
     CHANNELS,
     READERS,
@@ -26,12 +24,10 @@ from reconbench.benchmarks.audits.ldp import (
     play,
 )
 from reconbench.benchmarks.plugins.registry import PluginError
-from reconbench.bounds.audit import LdpAuditor, MeasuredRad, audit_grr, audit_ss
+from reconbench.bounds.audit import MeasuredRad, audit_grr, audit_ss
 from reconbench.bounds.rad import SubsetSelection
 from reconbench.mechanisms.local.reports import BitLists
 
-ROOT = Path(__file__).resolve().parents[3]
-TABLE = ROOT / "docs" / "audit-ldp.csv"
 ZIPF = np.arange(1, 9) ** -1.1 / (np.arange(1, 9) ** -1.1).sum()
 
 
@@ -268,51 +264,3 @@ def test_reports_of_another_form_are_refused(name: str, report: object) -> None:
 def test_unknown_mechanisms_are_refused() -> None:
     with pytest.raises(AuditError, match="available: grr, oue, ss"):
         play(reversing, "rappor", ZIPF, 10, rng())
-
-
-def test_the_table_of_the_figure_is_what_the_game_gives(tmp_path: Path) -> None:
-    """Two settings are played again, all trials of them."""
-    again = tmp_path / "again.csv"
-    chosen = ("--mechanism", "grr", "--epsilon", "12", "--epsilon", "14")
-    audit_figure.main(["--out", str(again), *chosen])
-    kept = TABLE.read_text().splitlines()
-    assert set(again.read_text().splitlines()) <= set(kept)
-
-
-def test_the_figure_shows_what_it_claims() -> None:
-    """GRR and SS up to ε = 14 at m = 3,052: RAD holds ε, LDP-Auditor stays under its cap."""
-    with TABLE.open(newline="") as text:
-        read = list(csv.DictReader(text))
-    assert {row["values"] for row in read} == {"3052"}
-    assert {row["trials"] for row in read} == {"1000000"}
-    cap = LdpAuditor().cap(10**6)
-    for row in read:
-        epsilon, low, high = float(row["epsilon"]), float(row["lower"]), float(row["upper"])
-        if row["method"] == "ldp-auditor":
-            assert low <= cap < 12.15
-        elif row["mechanism"] != "oue" and row["method"] != "rad-black-box" and epsilon <= 14:
-            assert low <= epsilon <= high and high - low < 0.35
-    assert max(float(row["lower"]) for row in read if row["method"] != "ldp-auditor") > 13.8
-
-
-def test_the_page_prints_the_table() -> None:
-    page = (ROOT / "docs" / "audit.md").read_text(encoding="utf-8")
-    with TABLE.open(newline="") as text:
-        found = {(r["mechanism"], r["epsilon"], r["method"]): r for r in csv.DictReader(text)}
-
-    def shown(number: str) -> str:
-        return "∞" if number == "inf" else f"{float(number):.2f}"
-
-    for epsilon in {key[1] for key in found}:
-        cells = []
-        for name in audit_figure.MECHANISMS:
-            exact = found[name, epsilon, f"rad-{name}"]
-            cells.append(f"[{shown(exact['lower'])}, {shown(exact['upper'])}]")
-            cells.append(shown(found[name, epsilon, "ldp-auditor"]["lower"]))
-        assert f"| {epsilon} | {' | '.join(cells)} |" in page
-
-
-def test_the_figure_is_drawn_from_the_table(tmp_path: Path) -> None:
-    picture = tmp_path / "audit.png"
-    audit_figure.main(["--out", str(TABLE), "--draw", str(picture)])
-    assert picture.read_bytes().startswith(b"\x89PNG")

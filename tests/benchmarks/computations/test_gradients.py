@@ -14,7 +14,6 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 from scipy.stats import binomtest, norm
 
-from generate import corridor_figure, gradient_errors_figure
 from reconbench.benchmarks.computations.gradient_errors import (
     Errors,
     Scales,
@@ -24,7 +23,7 @@ from reconbench.benchmarks.computations.gradient_errors import (
 )
 from reconbench.benchmarks.computations.kinds import Curve
 from reconbench.benchmarks.suites.suite import find_suite
-from reconbench.bounds.gradients import GradientError, risk_corridor, scratch_sigma
+from reconbench.bounds.gradients import GradientError, risk_corridor
 from reconbench.datasets import DomainError
 from reconbench.mechanisms.gradient_steps import (
     DeepNetwork,
@@ -277,34 +276,3 @@ def test_errors_of_records_in_a_file(tmp_path: Path) -> None:
 def test_wrong_curves_are_told(text: str, message: str) -> None:
     with pytest.raises(ValidationError, match=message):
         CURVES.validate_python(tomllib.loads(text))
-
-
-def test_the_figure_is_drawn_from_the_bounds(tmp_path: Path) -> None:
-    """The committed picture is there; a new one is a PNG of numbers that the bounds give."""
-    assert (Path(__file__).parents[3] / "docs" / "img" / "corridor.png").is_file()
-    rows = corridor_figure.noise_rows()
-    scratch = [row for row in rows if row["who"] == corridor_figure.SCRATCH]
-    assert scratch[10]["sigma"] == pytest.approx(scratch_sigma(scratch[10]["error"], 0.1, 1))
-    assert max(row["error"] for row in scratch) == pytest.approx(1.0)
-    widths = corridor_figure.corridor_rows()
-    assert len(widths) == 3 * 120 and all(math.isfinite(row["width"]) for row in widths)
-    picture = tmp_path / "corridor.png"
-    corridor_figure.main(["--out", str(picture)])
-    assert picture.read_bytes().startswith(b"\x89PNG")
-    with pytest.raises(SystemExit, match="2"):
-        corridor_figure.main(["--out", str(tmp_path / "none" / "corridor.png")])
-
-
-def test_the_figure_of_errors_shows_the_suites(tmp_path: Path) -> None:
-    """Every point once, over the law's mean: bands that do not depend on σ, boxes around them."""
-    assert (Path(__file__).parents[3] / "docs" / "img" / "gradient-errors.png").is_file()
-    points = gradient_errors_figure.simulated()
-    assert len(points) == 27 + 15
-    rows = gradient_errors_figure.error_rows([points[0], points[8]])
-    assert [row["sigma"] for row in rows] == [0.001, 10.0]
-    for row in rows:
-        assert row["law50"] == pytest.approx(rows[0]["law50"])
-        assert 0.8 < row["seen50"] / row["law50"] < 1.2
-        assert row["seen05"] < row["seen25"] < row["seen75"] < row["seen95"]
-    drawn = corridor_figure.picture(gradient_errors_figure.chart(rows))
-    assert drawn.startswith(b"\x89PNG")

@@ -18,12 +18,14 @@ NAMES = {
     "mechanism": ("padded", "padded.py:Padded"),
     "dataset": ("people", "people.py:people"),
     "metric": ("near", "near.py:Near:1"),
+    "bound": ("variation", "variation.py:Variation"),
 }
 SUITE = """
 name = "mine"
 description = "plugins of all kinds"
 repetitions = 1
 attacks = ["prior", "{attack}"]
+bounds = ["{bound}"]
 [[games]]
 dataset = "{dataset}"
 targets = ["income"]
@@ -83,11 +85,13 @@ def test_files_reach_the_leaderboard(folder: Path, tmp_path: Path) -> None:
         "near:1",
     )
     assert row["success"] and float(row["failures"]) == 0
-    assert all(text in page for text in ("votes", "padded", "near:1"))
+    assert any("variation" in name and row[name] for name in row)
+    assert all(text in page for text in ("votes", "padded", "near:1", "variation"))
     game = ("game", "--targets", "income", "--epsilon", "3", "--n", "20", "--reps", "1", "--json")
     flags = [part for kind, spec in specs.items() for part in (f"--{kind}", spec)]
     played = json.loads(reconbench(*game, *flags, cwd=folder))
     assert (played["attack"], played["metric"]) == ("votes", "near:1")
+    assert played["ceilings"]["variation"]["mean"] >= played["ceilings"]["prior-exact"]["mean"]
 
 
 def test_entry_points_reach_the_leaderboard(folder: Path, tmp_path: Path) -> None:
@@ -107,7 +111,8 @@ def test_entry_points_reach_the_leaderboard(folder: Path, tmp_path: Path) -> Non
     reconbench("run", "mine.toml", "--out", "out", cwd=work, path=folder)
     row, page = leaderboard(work / "out")
     assert (row["dataset"], row["mechanism"], row["metric"]) == ("people", "padded", "near:1")
-    assert all(text in page for text in ("votes", "people", "padded", "near:1"))
+    assert any("variation" in name and row[name] for name in row)
+    assert all(text in page for text in ("votes", "people", "padded", "near:1", "variation"))
 
 
 @pytest.mark.parametrize("kind", NAMES)

@@ -139,7 +139,7 @@ class Half:
 
 class Unnamed:
     name = property(lambda self: "")
-    check = score = prior_success = best_guess = decide = None
+    check = score = prior_success = best_guess = decide = whole_priors = None
 
 
 class Unbuilt(Unnamed):

@@ -46,7 +46,7 @@ def brute_conditional(net: BayNet, known: Table, targets: list[str]) -> np.ndarr
     left = [i for i in range(full.ndim) if i in keep]
     ordered = reduced.transpose([left.index(i) for i in keep])
     rows = ordered[tuple(known.codes.T)]
-    return rows / rows.sum(axis=tuple(range(1, rows.ndim)), keepdims=True)
+    return np.asarray(rows / rows.sum(axis=tuple(range(1, rows.ndim)), keepdims=True))
 
 
 @pytest.mark.parametrize("seed", range(12))

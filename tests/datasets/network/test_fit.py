@@ -13,7 +13,7 @@ from reconbench.datasets.network.fit import (
     Independent,
     StructureSearch,
     fit,
-    held_out_scores,
+    score_held_out,
 )
 
 SEARCHES = [GreedyMutualInformation(2), HillClimbBIC(2), ChowLiu(), Independent()]
@@ -58,7 +58,7 @@ def test_tables_are_smoothed_counts(truth: BayNet) -> None:
 def test_structure_is_found_and_scores_rank(truth: BayNet) -> None:
     """With plenty of data a searched network comes close to the truth, and rivals rank below."""
     table = truth.sample(20_000, np.random.default_rng(2))
-    scores = held_out_scores(
+    scores = score_held_out(
         table,
         {"greedy": GreedyMutualInformation(2), "tree": ChowLiu(), "independent": Independent()},
         1.0,
@@ -93,4 +93,4 @@ def test_bad_fits(truth: BayNet) -> None:
     with pytest.raises(DomainError, match="max_parents must be at least 1"):
         GreedyMutualInformation(0)
     with pytest.raises(DomainError, match="too few to hold"):
-        held_out_scores(truth.sample(1, np.random.default_rng(0)), {"i": Independent()}, 1.0)
+        score_held_out(truth.sample(1, np.random.default_rng(0)), {"i": Independent()}, 1.0)

@@ -3,14 +3,16 @@
 import hashlib
 import io
 import socket
+import urllib.request
 from email.message import Message
 from pathlib import Path
+from typing import Any
 from urllib.error import HTTPError, URLError
 
 import pytest
 
 from reconbench.datasets.sources import _download
-from reconbench.datasets.sources._download import SourceError, default_cache, fetch
+from reconbench.datasets.sources._download import Opener, SourceError, default_cache, fetch
 
 URL = "https://example.org/file.csv"
 
@@ -34,15 +36,15 @@ class Server:
         return Answer(self.body, self.length)
 
 
-def failing(error: Exception):
+def failing(error: Exception) -> Opener:
     def opener(url: str, timeout: float) -> Answer:
         raise error
 
     return opener
 
 
-def get(tmp_path: Path, opener, **options) -> Path:
-    return fetch(URL, "file.csv", cache_dir=tmp_path, opener=opener, **{"max_bytes": 100} | options)
+def get(tmp_path: Path, opener: Opener, max_bytes: int = 100, **options: Any) -> Path:
+    return fetch(URL, "file.csv", cache_dir=tmp_path, opener=opener, max_bytes=max_bytes, **options)
 
 
 def test_second_use_comes_from_the_cache(tmp_path: Path) -> None:
@@ -118,7 +120,7 @@ def test_https_only(tmp_path: Path, url: str) -> None:
 
 def test_redirect_away_from_https_is_refused() -> None:
     handler = _download._HttpsOnly()
-    request = _download.urllib.request.Request(URL)
+    request = urllib.request.Request(URL)
     arguments = (request, io.BytesIO(), 302, "Found", Message())
     with pytest.raises(URLError, match="not https"):
         handler.redirect_request(*arguments, "http://example.org/x")  # type: ignore[arg-type]

@@ -2,6 +2,7 @@
 
 import csv
 from pathlib import Path
+from typing import NoReturn
 from urllib.error import URLError
 
 import numpy as np
@@ -135,7 +136,7 @@ def test_arguments(tmp_path: Path) -> None:
 
 
 def test_offline(tmp_path: Path) -> None:
-    def opener(url: str, timeout: float):
+    def opener(url: str, timeout: float) -> NoReturn:
         raise URLError("no network")
 
     with pytest.raises(SourceError, match=r"cannot download https://data\.sfgov\.org/.*--file"):

@@ -25,7 +25,7 @@ def test_tables_and_arrays(tmp_path: Path) -> None:
     [
         ("words.csv", b"a,b\n1,two\n", "could not convert string"),
         ("missing.csv", b"a,b\n1,\n", "missing or infinite"),
-        ("empty.csv", b"a,b\n", "must hold one record a row"),
+        ("empty.csv", b"a,b\n", "must hold one record per row"),
         ("nothing.csv", b"", "No columns"),
         ("cut.npy", b"\x93NUMPY", "cannot read records"),
         ("photo.png", b"\x89PNG....", "give a .npy, a .csv or IDX images"),
@@ -42,5 +42,5 @@ def test_nothing_is_unpickled(tmp_path: Path) -> None:
     with pytest.raises(DomainError, match="pickle"):
         read_vectors(tmp_path / "objects.npy")
     np.save(tmp_path / "flat.npy", np.ones(3))
-    with pytest.raises(DomainError, match="one record a row"):
+    with pytest.raises(DomainError, match="one record per row"):
         read_vectors(tmp_path / "flat.npy")

@@ -78,7 +78,7 @@ def test_steps_and_losses_are_those_of_torch(table: Table, hidden: int) -> None:
     inputs, labels = dense(records), torch.tensor(records.labels)
     for _ in range(5):
         descent.zero_grad()
-        torch.nn.functional.cross_entropy(net(inputs), labels).backward()
+        torch.autograd.backward(torch.nn.functional.cross_entropy(net(inputs), labels))
         descent.step()
     for row in found.weights:
         assert row == pytest.approx(flat(net), abs=2e-5)
@@ -103,7 +103,8 @@ def test_clipped_steps_are_those_of_torch(table: Table, hidden: int) -> None:
         total = [torch.zeros_like(p) for p in net.parameters()]
         for i in range(n):
             net.zero_grad()
-            torch.nn.functional.cross_entropy(net(inputs[i : i + 1]), labels[i : i + 1]).backward()
+            loss = torch.nn.functional.cross_entropy(net(inputs[i : i + 1]), labels[i : i + 1])
+            torch.autograd.backward(loss)
             gradients = [p.grad for p in net.parameters() if p.grad is not None]
             norm = sqrt(sum(float((g**2).sum()) for g in gradients))
             clipped += norm > clip
@@ -111,7 +112,7 @@ def test_clipped_steps_are_those_of_torch(table: Table, hidden: int) -> None:
                 sum_ += gradient * min(1.0, clip / norm)
         with torch.no_grad():
             for parameter, sum_ in zip(net.parameters(), total, strict=True):
-                parameter -= 2.0 * sum_ / n
+                parameter.sub_(2.0 * sum_ / n)
     assert clipped > 0
     assert found.weights[0] == pytest.approx(flat(net), abs=2e-5)
 

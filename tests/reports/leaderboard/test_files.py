@@ -9,7 +9,6 @@ import math
 import re
 from dataclasses import replace
 from importlib import import_module
-from pathlib import Path
 
 import pytest
 
@@ -97,13 +96,6 @@ def test_every_ceiling_of_a_real_row_has_a_column() -> None:
     assert {"thm35", "profile", "fdp-recursion", "prior-exact"} <= stored
     header = leaderboard_csv(rows).splitlines()[0]
     assert all(f"ceiling_{bound}" in header for bound in stored)
-
-
-def test_the_documentation_lists_the_same_columns() -> None:
-    text = (Path(__file__).parents[3] / "docs" / "leaderboard.md").read_text(encoding="utf-8")
-    of_csv = text.partition("## The CSV")[2]
-    listed = dict(re.findall(r"^\| `(\w[^`]*)` \| ([^|]*) \|$", of_csv, re.MULTILINE))
-    assert listed == {name: each.meaning for name, each in DICTIONARY.items()}
 
 
 def test_columns_of_absent_ceilings_are_left_out(summary: Summary) -> None:

@@ -1,13 +1,20 @@
-"""Draw the figures of the documentation: python docs/generate bound_figures [FOLDER]."""
+"""Draw the figures of the documentation in docs/img, all or those that are named.
+
+    python docs/generate figures corridor
+
+The figure of the results page is drawn with it, see ``generate.results_page``.
+"""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable
+import argparse
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
 
+from generate.audit_ldp import audit_ldp
+from generate.gradient_figures import corridor, gradient_errors
 from reconbench.bounds import (
     ApproxDP,
     FdpRecursion,
@@ -26,8 +33,10 @@ from reconbench.bounds import (
     compare_bounds,
     gaussian_mu,
 )
+from reconbench.datasets.atomic_files import write_atomic
 from reconbench.reports import curves_svg
 
+IMAGES = Path(__file__).resolve().parents[1] / "img"
 TARGETS = 100
 UNIT = np.linspace(0, 1, 101)
 PRIORS = np.linspace(0.02, 0.98, 49)
@@ -130,14 +139,29 @@ def prior_exact() -> str:
     )
 
 
-FIGURES = (guarantees, risk, calibration, ceilings, profile, prior_exact)
+FIGURES = (
+    guarantees,
+    risk,
+    calibration,
+    ceilings,
+    profile,
+    prior_exact,
+    corridor,
+    gradient_errors,
+    audit_ldp,
+)
 
 
-def main() -> None:
-    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parents[1] / "img"
-    for figure in FIGURES:
-        name = figure.__name__.replace("_", "-")
-        (folder / f"{name}.svg").write_text(figure(), encoding="utf-8")
+def main(arguments: Sequence[str] | None = None) -> None:
+    figures = {figure.__name__.replace("_", "-"): figure for figure in FIGURES}
+    parser = argparse.ArgumentParser(prog="docs/generate figures", description=__doc__)
+    parser.add_argument("names", nargs="*", help=f"{', '.join(figures)}; all if none is given")
+    parser.add_argument("--out", type=Path, default=IMAGES, help="the folder to write to")
+    chosen = parser.parse_args(arguments)
+    for name in chosen.names or figures:
+        if name not in figures:
+            parser.error(f"no figure {name!r}: give some of {', '.join(figures)}")
+        write_atomic(chosen.out / f"{name}.svg", figures[name]())
 
 
 if __name__ == "__main__":

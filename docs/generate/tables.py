@@ -1,0 +1,61 @@
+"""Write the tables of the documentation that follow from declarations: columns and bounds.
+
+Each table stands in its page between ``<!-- table: NAME -->`` and ``<!-- end -->``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from reconbench.benchmarks.store.summary import declared_bounds
+from reconbench.datasets.atomic_files import write_atomic
+from reconbench.reports.leaderboard.table import DICTIONARY
+
+DOCS = Path(__file__).resolve().parents[1]
+
+
+def list_columns() -> str:
+    """Every column of leaderboard.csv with its meaning."""
+    lines = [f"| `{column.name}` | {column.meaning} |" for column in DICTIONARY.values()]
+    return "\n".join(["| column | meaning |", "|---|---|", *lines])
+
+
+def list_bounds() -> str:
+    """Every bound on many targets, with what it declares."""
+    lines = [
+        f"| `{bound.name}` | {bound.reference} | {bound.kind} | {bound.scope} | "
+        f"{'yes' if bound.proved else 'no'} | {bound.statement} |"
+        for bound in declared_bounds().values()
+    ]
+    header = ["| name | reference | about | holds for | proved as shipped | statement |"]
+    return "\n".join([*header, "|---|---|---|---|---|---|", *lines])
+
+
+TABLES: Mapping[str, tuple[str, Callable[[], str]]] = {
+    "columns": ("leaderboard.md", list_columns),
+    "bounds": ("ceilings.md", list_bounds),
+}
+
+
+def fill_tables(page: str, text: str) -> str:
+    """A page with its tables as they are now."""
+    for name, (home, make) in TABLES.items():
+        if home == page:
+            place = re.compile(f"<!-- table: {name} -->.*?<!-- end -->", re.DOTALL)
+            filled = f"<!-- table: {name} -->\n{make()}\n<!-- end -->"
+            text, count = place.subn(lambda match, filled=filled: filled, text)
+            if count != 1:
+                raise ValueError(f"docs/{page} must have one place for the table {name!r}")
+    return text
+
+
+def main() -> None:
+    for page in {home for home, _ in TABLES.values()}:
+        path = DOCS / page
+        write_atomic(path, fill_tables(page, path.read_text(encoding="utf-8")))
+
+
+if __name__ == "__main__":
+    main()
