@@ -20,7 +20,7 @@ from reconbench.benchmarks.plugins.check_bound import (
     check_class,
     run_check,
 )
-from reconbench.benchmarks.plugins.registry import registered
+from reconbench.benchmarks.plugins.registry import get_entries
 from reconbench.bounds import CONFIDENCES, Bound, Guarantee, Kind, NotApplicable, Targets
 
 # All that are installed, also those of other packages.
@@ -28,7 +28,7 @@ BOUNDS = {each.name: each.bound for each in find_bounds() if each.bound is not N
 
 
 def test_every_entry_point_is_a_bound_that_loads() -> None:
-    assert set(registered("bounds")) <= {each.name for each in find_bounds()}
+    assert set(get_entries("bound")) <= {each.name for each in find_bounds()}
     assert [each.error for each in find_bounds() if each.error] == []
 
 
