@@ -1,7 +1,7 @@
 """How much memory this process may use, where the platform has such a limit.
 
 The limit is on private writable memory (``RLIMIT_DATA``). The address space (``RLIMIT_AS``) would
-do as well, but half a GiB of it is the mapped text of libraries, which nobody means by memory.
+do as well, but half a GiB of it is the mapped code of libraries, which users do not count.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ def limited_to() -> float | None:
     return None if soft == resource.RLIM_INFINITY else soft / GIB
 
 
-def first_to_go() -> None:
-    """When the machine itself runs out, Linux shall end this process before any other of ours."""
+def prefer_as_oom_victim() -> None:
+    """When the machine itself runs out, Linux ends this process before any other of ours."""
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("500")
 
@@ -49,6 +49,6 @@ def exhausted(error: BaseException) -> bool:
 
 
 def complaint() -> str:
-    """What an attack that ran out of memory is told."""
+    """What work did that ran out of memory, as part of a sentence."""
     gib = limited_to()
-    return "ran out of memory" if gib is None else f"passed the memory limit of {gib:g} GiB"
+    return "ran out of memory" if gib is None else f"exceeded the {gib:g} GiB memory limit"

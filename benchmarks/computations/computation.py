@@ -9,7 +9,6 @@ computed again.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import time
@@ -22,6 +21,7 @@ from pydantic import BeforeValidator, Field
 from reconbench.benchmarks.errors import describe_error
 from reconbench.benchmarks.game.result import SCHEMA_VERSION, Result, Status
 from reconbench.benchmarks.store.provenance import NO_ATTACK, code_version, computation_versions
+from reconbench.benchmarks.store.source_code import hash_text
 from reconbench.benchmarks.store.store import Key, Origin
 from reconbench.benchmarks.suites.game_block import Strict, Whole, listed
 from reconbench.bounds import Guarantee
@@ -111,9 +111,9 @@ class Point:
         """From what is asked for, and from the code of this kind of computation."""
         question = [self.suite, self.kind, self.mechanism, self.promise.asked, self.asked]
         text = json.dumps(["computation", *question, SCHEMA_VERSION], sort_keys=True)
-        config = hashlib.sha256(text.encode()).hexdigest()
+        config = hash_text(text)
         origin = Origin(NO_ATTACK, self.kind, code_version(NO_ATTACK, self.kind))
-        name = hashlib.sha256(f"{config} {origin.code}".encode()).hexdigest()
+        name = hash_text(f"{config} {origin.code}")
         return Key(name, config, origin)
 
     def row(self) -> Result:

@@ -24,7 +24,7 @@ from reconbench.benchmarks.game.play import AttackSpec, Game
 from reconbench.benchmarks.game.result import Result
 from reconbench.benchmarks.run import pool as pools
 from reconbench.benchmarks.run.cluster import Cluster
-from reconbench.benchmarks.run.runner import Unit, carry_out, grouped, plan, play_unit, rows_of, run
+from reconbench.benchmarks.run.runner import Unit, group_units, plan, play_units, read_rows, run
 from reconbench.benchmarks.run.worker_process import Limits
 from reconbench.benchmarks.run.worker_tasks import Group
 from reconbench.benchmarks.store.store import Entry, Keys, Store
@@ -79,7 +79,8 @@ def units(count: int) -> list[Unit]:
 
 @pytest.fixture(scope="module")
 def row() -> Result:
-    return play_unit(units(1)[0])[0]
+    ((_, _, row),) = play_units(units(1))
+    return row
 
 
 @pytest.fixture
@@ -114,7 +115,7 @@ def test_rows_through_pool_and_store(
         assert len(store.entries()) == CELLS
     start = time.perf_counter()
     for unit in units(10):
-        play_unit(unit)
+        list(play_units([unit]))
     playing = (time.perf_counter() - start) / 10
     benchmark.extra_info["rows a second, two workers"] = CELLS / taken
     benchmark.extra_info["ms a row of the runner's own"] = 1000 * taken / CELLS
@@ -123,19 +124,19 @@ def test_rows_through_pool_and_store(
 
 
 @pytest.fixture
-def steady(tmp_path: Path) -> Callable[[pools.Players, int], float]:
+def steady(tmp_path: Path) -> Callable[[pools.GroupPlayer, int], float]:
     """Seconds of figure 4 of Swanberg 2025, two tables a game, from when all workers are up."""
     (tmp_path / "gather.py").write_text(GATHER)
     suite, folders = find_suite("swanberg-fig4"), count()
 
-    def play(players: pools.Players, workers: int) -> float:
+    def play(players: pools.GroupPlayer, workers: int) -> float:
         folder = tmp_path / str(next(folders))
         folder.mkdir()
         work = suite.units(repetitions=2)
         options = {"folder": str(folder), "workers": workers}
         gather = AttackSpec(f"{tmp_path / 'gather.py'}:Gather", options)
         first = [Group((unit.game,), (*unit.attacks, gather)) for unit in work[:workers]]
-        groups = [*first, *(group for group, _ in grouped(work, workers))]
+        groups = [*first, *(group for group, _ in group_units(work, workers))]
         for place, played in players.play(groups):
             if place < workers and played.attack == len(first[0].attacks) - 1:
                 start = time.perf_counter()
@@ -165,7 +166,7 @@ def second_core() -> float:
 
 
 def test_two_jobs_and_a_cluster_of_two(
-    benchmark: Any, steady: Callable[[pools.Players, int], float]
+    benchmark: Any, steady: Callable[[pools.GroupPlayer, int], float]
 ) -> None:
     """Two jobs get nine tenths of what a second core can give, a cluster of two 85 % of that.
 
@@ -211,7 +212,7 @@ def test_resuming_costs_little(
     def resume() -> None:
         with Store(tmp_path) as store:
             todo = plan(work, store)
-            assert not todo.units and len(carry_out(todo, store)) == CELLS
+            assert not todo.units and len(read_rows(todo, store)) == CELLS
 
     resuming, validating = fastest(5, resume, validate)
     benchmark.pedantic(resume, rounds=1)
@@ -238,7 +239,7 @@ def test_a_finished_suite_does_not_write_its_reports_again(
     def resume() -> None:
         with Store(tmp_path) as store:
             todo = plan(work, store)
-            reports.refresh(todo.keys, todo.stored, lambda: rows_of(todo, store))
+            reports.refresh(todo.keys, todo.stored, lambda: read_rows(todo, store))
 
     def write() -> None:
         (tmp_path / RECORD).unlink(missing_ok=True)

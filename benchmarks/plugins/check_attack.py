@@ -22,7 +22,7 @@ from reconbench.benchmarks.game.play import (
 )
 from reconbench.benchmarks.game.result import Result
 from reconbench.benchmarks.plugins.checks import Check, Outcome, run_check
-from reconbench.benchmarks.run.worker_process import Gone, Limits, Report, Worker, ask
+from reconbench.benchmarks.run.worker_process import Limits, Report, Worker, WorkerGone, ask
 from reconbench.benchmarks.run.worker_tasks import one_thread
 from reconbench.datasets import Table
 from reconbench.mechanisms import MechanismError
@@ -128,7 +128,7 @@ def _in_a_worker(player: Player, limits: Limits) -> list[Check]:
         return checks
     except TimeoutError:
         broken = f"hangs: no answer in {limits.seconds:g} s (--timeout)"
-    except Gone:
+    except WorkerGone:
         broken = worker.end()
     finally:
         worker.kill()

@@ -1,8 +1,8 @@
-"""Hand groups out to a Dask cluster: the same rows as a pool on this machine, from many.
+"""Hand groups out to a Dask cluster: the same rows as from a pool on this machine.
 
-The scheduler keeps the book on its workers. Orders of a worker that is lost go to another; orders
-that seem to take workers down are tried once more, each with nothing else running, and divided
-until the row at fault is found.
+The scheduler keeps track of its workers. Orders of a worker that dies go to another; orders that
+seem to take workers down are tried once more, each with nothing else running, and divided until
+the row at fault is found.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from reconbench.benchmarks.run.cluster_files import (
     Order,
     Parcel,
     Run,
-    from_text,
-    packages_of,
+    check_packages,
+    decode_outcome,
+    list_packages,
     play_order,
-    same_packages,
 )
-from reconbench.benchmarks.run.pool import leaving_in_order
+from reconbench.benchmarks.run.pool import exit_on_sigterm
 from reconbench.benchmarks.run.worker_process import Limits
-from reconbench.benchmarks.run.worker_tasks import Group, Outcome, Played, settled
+from reconbench.benchmarks.run.worker_tasks import FinishedRow, Group, Outcome, complete_row
 
 CONNECT_SECONDS = 8.0
 SCHEMES = ("tcp", "tls", "ws", "wss", "ucx")
@@ -58,10 +58,10 @@ def _distributed() -> Any:
 
 
 @dataclass(frozen=True)
-class _Early:
-    """What a worker sent while it goes on with its order."""
+class _StreamedRow:
+    """A row that a worker sent before the end of its order, and the index of its group."""
 
-    place: int
+    group: int
     outcome: Outcome
 
 
@@ -73,11 +73,11 @@ class Cluster:
         self._address = address
         self._limits = limits
         self._client: Any = None
-        self._ending = ExitStack()
+        self._exits = ExitStack()
 
     def __enter__(self) -> Self:
         self._client = self._connect()
-        self._ending.enter_context(leaving_in_order())
+        self._exits.enter_context(exit_on_sigterm())
         try:
             self._check_versions()
         except BaseException:
@@ -93,17 +93,17 @@ class Cluster:
     ) -> None:
         with suppress(Exception):
             self._client.close(timeout=2)
-        self._ending.close()
+        self._exits.close()
 
     @property
     def jobs(self) -> int:
         """How many groups are played at a time."""
         return sum(self._client.nthreads().values()) or EXPECTED_WORKERS
 
-    def play(self, groups: Sequence[Group]) -> Iterator[tuple[int, Played]]:
-        """Rows as they finish, with the places of their groups."""
-        run = Run(uuid4().hex, self._limits, packages_of(groups), Parcel.of(groups))
-        orders = [Order(place, each, tuple(each.turns())) for place, each in enumerate(groups)]
+    def play(self, groups: Sequence[Group]) -> Iterator[tuple[int, FinishedRow]]:
+        """Rows as they finish, with the indices of their groups."""
+        run = Run(uuid4().hex, self._limits, list_packages(groups), Parcel.of(groups))
+        orders = [Order(index, group, tuple(group.turns())) for index, group in enumerate(groups)]
         return _Play(self._dask, self._client, run).rows(orders)
 
     def _connect(self) -> Any:
@@ -122,18 +122,18 @@ class Cluster:
         scheme, location = addressing.parse_address(self._address)
         if scheme not in SCHEMES:
             raise ValueError(f"it must begin with one of {', '.join(SCHEMES)}, as in tcp://")
-        place = addressing.parse_host_port(location)
-        patience = time.monotonic() + CONNECT_SECONDS
+        host_and_port = addressing.parse_host_port(location)
+        deadline = time.monotonic() + CONNECT_SECONDS
         while scheme == "tcp":
-            left = max(patience - time.monotonic(), 0.1)
+            left = max(deadline - time.monotonic(), 0.1)
             try:
-                with socket.create_connection(place, timeout=left) as line:
-                    if line.recv(1):
+                with socket.create_connection(host_and_port, timeout=left) as stream:
+                    if stream.recv(1):
                         return
             except ConnectionError:
                 pass
-            if time.monotonic() > patience:
-                raise OSError(f"nothing in {CONNECT_SECONDS:g} s")
+            if time.monotonic() > deadline:
+                raise OSError(f"no answer in {CONNECT_SECONDS:g} s")
             time.sleep(0.2)
 
     def _check_versions(self) -> None:
@@ -142,18 +142,19 @@ class Cluster:
             self._client.run_on_scheduler(version, "reconbench")
         except ImportError:
             raise ClusterError(
-                f"the Dask scheduler at {self._address!r} runs without reconbench: it reads the "
-                "tasks that it hands out; install reconbench where it runs"
+                f"the Dask scheduler at {self._address!r} cannot import reconbench, which it needs "
+                "to read the tasks that it hands out; install reconbench where it runs"
             ) from None
         wanted = versions()
-        there: dict[str, dict[str, str | None]] = {}
+        by_worker: dict[str, dict[str, str | None]] = {}
         for name in wanted:
-            found = self._client.run(version, name, on_error="return")
-            for who, what in found.items():
-                if isinstance(what, str | ImportError):
-                    there.setdefault(who, {})[name] = what if isinstance(what, str) else None
-        for who, packages in there.items():
-            same_packages({name: wanted[name] for name in packages}, packages, who)
+            answers = self._client.run(version, name, on_error="return")
+            for worker, answer in answers.items():
+                if isinstance(answer, str | ImportError):
+                    number = answer if isinstance(answer, str) else None
+                    by_worker.setdefault(worker, {})[name] = number
+        for worker, packages in by_worker.items():
+            check_packages({name: wanted[name] for name in packages}, packages, worker)
 
 
 class _Play:
@@ -163,27 +164,27 @@ class _Play:
         self._dask = dask
         self._client = client
         self._run = run
-        self._news: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self._updates: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._open: dict[str, tuple[Any, Order]] = {}
         self._suspects: deque[Order] = deque()
         self._alone = False
         self._done: set[tuple[int, int, int]] = set()
         self._warned = time.monotonic()
 
-    def rows(self, orders: Sequence[Order]) -> Iterator[tuple[int, Played]]:
-        self._client.subscribe_topic(TOPIC, self._hear)
-        shared = self._client.submit(_itself, self._run, key=f"reconbench-run-{self._run.name}")
+    def rows(self, orders: Sequence[Order]) -> Iterator[tuple[int, FinishedRow]]:
+        self._client.subscribe_topic(TOPIC, self._receive_event)
+        shared = self._client.submit(_return_run, self._run, key=f"reconbench-run-{self._run.name}")
         try:
             self._submit(shared, orders)
             while self._open or self._suspects:
                 if not self._open:
                     self._alone = True
                     self._submit(shared, [self._suspects.popleft()])
-                for place, outcome in self._next():
-                    at = (place, outcome.attack, outcome.rep)
-                    if at not in self._done:
-                        self._done.add(at)
-                        yield place, settled(orders[place].group, outcome)
+                for index, outcome in self._next():
+                    row = (index, outcome.attack, outcome.rep)
+                    if row not in self._done:
+                        self._done.add(row)
+                        yield index, complete_row(orders[index].group, outcome)
         finally:
             with suppress(Exception):
                 self._client.unsubscribe_topic(TOPIC)
@@ -196,24 +197,25 @@ class _Play:
         )
         for future, order in zip(futures, orders, strict=True):
             self._open[future.key] = future, order
-            future.add_done_callback(self._news.put)
+            future.add_done_callback(self._updates.put)
 
-    def _hear(self, event: tuple[float, Any]) -> None:
-        """What a worker sent, in the client's own thread."""
-        said = event[1]
-        if isinstance(said, dict) and said.get("run") == self._run.name:
-            self._news.put(_Early(said["place"], from_text(said["outcome"])))
+    def _receive_event(self, event: tuple[float, Any]) -> None:
+        """Take what a worker sent, in the client's own thread."""
+        message = event[1]
+        if isinstance(message, dict) and message.get("run") == self._run.name:
+            outcome = decode_outcome(message["outcome"])
+            self._updates.put(_StreamedRow(message["group"], outcome))
 
     def _next(self) -> list[tuple[int, Outcome]]:
         try:
-            news = self._news.get(timeout=1.0)
+            update = self._updates.get(timeout=1.0)
         except queue.Empty:
-            self._look_around()
+            self._warn_if_no_workers()
             return []
-        if isinstance(news, _Early):
-            return [(news.place, news.outcome)]
-        _, order = self._open.pop(news.key)
-        return [(order.place, outcome) for outcome in self._result(news, order)]
+        if isinstance(update, _StreamedRow):
+            return [(update.group, update.outcome)]
+        _, order = self._open.pop(update.key)
+        return [(order.index, outcome) for outcome in self._result(update, order)]
 
     def _result(self, future: Any, order: Order) -> Sequence[Outcome]:
         try:
@@ -224,8 +226,8 @@ class _Play:
             raise
         except self._dask.CancelledError:
             raise ClusterError(
-                "the Dask scheduler is gone or dropped the run; finished rows are kept, the same "
-                "command goes on from there"
+                "the Dask scheduler is gone or dropped the run; finished rows are kept, and the "
+                "same command continues from there"
             ) from None
         except Exception as error:  # whatever else a cluster may come up with
             raise ClusterError(
@@ -233,9 +235,9 @@ class _Play:
             ) from error
         return outcomes
 
-    def _suspect(self, order: Order, workers: int) -> list[Played]:
-        """Workers died over an order, which is its own fault for certain if it was alone."""
-        order = order.rest(self._done)
+    def _suspect(self, order: Order, workers: int) -> list[FinishedRow]:
+        """Workers died over an order; it is certainly at fault if it was running alone."""
+        order = order.remaining(self._done)
         if not order.turns:
             return []
         if not self._alone:
@@ -247,16 +249,16 @@ class _Play:
             return []
         (turn,) = order.turns
         spec, game = order.group.attacks[turn.attack], order.group.games[turn.reps[0]]
-        how = f"attack {spec.spec!r} took down every Dask worker that played it, {workers} in a row"
-        return [Played(turn.attack, turn.reps[0], unplayed(game, spec, how))]
+        error = f"attack {spec.spec!r} killed every Dask worker that played it, {workers} in a row"
+        return [FinishedRow(turn.attack, turn.reps[0], unplayed(game, spec, error))]
 
-    def _look_around(self) -> None:
-        """Say now and then that nobody is there to play."""
+    def _warn_if_no_workers(self) -> None:
+        """Every half a minute."""
         if time.monotonic() > self._warned + 30 and not self._client.nthreads():
             self._warned = time.monotonic()
             log.warning("the Dask scheduler has no workers; waiting for some")
 
 
-def _itself(run: Run) -> Run:
-    """As a task of its own, a run's files travel once to each worker and are never lost."""
+def _return_run(run: Run) -> Run:
+    """As a task of its own: so the files of a run are sent once to each worker, and kept."""
     return run

@@ -1,9 +1,9 @@
 """What another machine needs to play groups of this one, and how a group is played there.
 
 A machine of the cluster has the package and nothing else of the user's: attacks and mechanisms in
-files, and priors with their codebooks, travel as a parcel, and groups as orders. ``play_order`` is
-the task of a Dask worker. It plays in a child process, as a pool on this machine does: an attack
-that hangs, exits or takes too much memory loses its row, and the Dask worker stays as it was.
+files, and priors with their codebooks, are sent as a parcel, and groups as orders. ``play_order``
+is the task of a Dask worker. It plays in a child process, as a pool on this machine does: if an
+attack hangs, exits or takes too much memory, its row fails and the Dask worker stays as it was.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -27,12 +26,13 @@ from reconbench.benchmarks.game.play import versions
 from reconbench.benchmarks.game.result import Result
 from reconbench.benchmarks.run.pool import Assignment, Pool
 from reconbench.benchmarks.run.worker_process import Limits
-from reconbench.benchmarks.run.worker_tasks import Group, Lost, Outcome, Played, Turn
+from reconbench.benchmarks.run.worker_tasks import FailedRow, FinishedRow, Group, Outcome, Turn
+from reconbench.benchmarks.store.provenance import installed_version
 from reconbench.datasets.network.bif import codebook_path
 
 # Rows are sent under this name as they finish; the scheduler keeps the last ones of each name.
 TOPIC = "reconbench rows"
-# A child process that has had nothing to do for so long is ended: its client is most likely gone.
+# A child process that has been idle for so long is ended: its client is most likely gone.
 IDLE_SECONDS = 30.0
 
 
@@ -58,14 +58,14 @@ class Parcel:
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
     def unpack(self, base: Path) -> dict[str, str]:
-        """Where the files are now, by their paths; they are written once, whole or not at all."""
+        """Where the copies are, by original path; they are written once, whole or not at all."""
         folder = base / f"reconbench-{self.sha256()[:32]}"
         if not folder.exists():
             fresh = Path(tempfile.mkdtemp(dir=base, prefix=".reconbench-"))
-            for place, contents in enumerate(self.files.values()):
-                (fresh / str(place)).mkdir()
+            for index, contents in enumerate(self.files.values()):
+                (fresh / str(index)).mkdir()
                 for name, text in contents:
-                    (fresh / str(place) / Path(name).name).write_bytes(text)
+                    (fresh / str(index) / Path(name).name).write_bytes(text)
             try:
                 os.rename(fresh, folder)
             except OSError:
@@ -73,8 +73,8 @@ class Parcel:
                 if not folder.exists():
                     raise
         return {
-            path: str(folder / str(place) / Path(contents[0][0]).name)
-            for place, (path, contents) in enumerate(self.files.items())
+            path: str(folder / str(index) / Path(contents[0][0]).name)
+            for index, (path, contents) in enumerate(self.files.items())
         }
 
 
@@ -93,7 +93,9 @@ def _contents(path: Path) -> tuple[tuple[str, bytes], ...]:
     try:
         return tuple((each.name, each.read_bytes()) for each in (path, *beside))
     except OSError as error:
-        raise ClusterError(f"cannot ship {error.filename}: {error.strerror}") from None
+        raise ClusterError(
+            f"cannot send {error.filename} to the cluster: {error.strerror}"
+        ) from None
 
 
 @dataclass(frozen=True)
@@ -108,17 +110,17 @@ class Run:
 
 @dataclass(frozen=True)
 class Order:
-    """A part of a group that one worker plays; ``place`` is the group's in its run."""
+    """A part of a group that one worker plays, and the index of the group in its run."""
 
-    place: int
+    index: int
     group: Group
     turns: tuple[Turn, ...]
 
-    def rest(self, done: Container[tuple[int, int, int]]) -> Order:
-        """What is left of it, given the places of finished rows: group, attack, repetition."""
+    def remaining(self, done: Container[tuple[int, int, int]]) -> Order:
+        """What is left of it; ``done`` has group, attack and repetition of each finished row."""
         left = [
             Turn(
-                turn.attack, tuple(r for r in turn.reps if (self.place, turn.attack, r) not in done)
+                turn.attack, tuple(r for r in turn.reps if (self.index, turn.attack, r) not in done)
             )
             for turn in self.turns
         ]
@@ -128,15 +130,15 @@ class Order:
         """The same work in two orders, or nothing if it is a single row."""
         turns = list(self.turns)
         if len(turns) == 1:
-            turns = turns[0].alone()
+            turns = turns[0].split()
         if len(turns) == 1:
             return []
         middle = len(turns) // 2
         parts = (turns[:middle], turns[middle:])
-        return [Order(self.place, self.group, tuple(part)) for part in parts]
+        return [replace(self, turns=tuple(part)) for part in parts]
 
 
-def packages_of(groups: Iterable[Group]) -> dict[str, str]:
+def list_packages(groups: Iterable[Group]) -> dict[str, str]:
     """Versions of everything installed that the rows depend on, installed plugins included."""
     found = dict(versions())
     for group in groups:
@@ -152,14 +154,7 @@ def packages_of(groups: Iterable[Group]) -> dict[str, str]:
     return found
 
 
-def installed(name: str) -> str | None:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return None
-
-
-def same_packages(packages: Mapping[str, str], there: Mapping[str, str | None], who: str) -> None:
+def check_packages(packages: Mapping[str, str], there: Mapping[str, str | None], who: str) -> None:
     """Rows name the versions they were made with, so those of a worker must be the same."""
     for name, wanted in packages.items():
         if there[name] != wanted:
@@ -175,41 +170,45 @@ def play_order(run: Run, order: Order) -> list[Outcome]:
     dask: Any = import_module("distributed")
     worker = dask.get_worker()
     key = worker.get_current_task()
-    same_packages(run.packages, {name: installed(name) for name in run.packages}, worker.address)
-    shipped = run.parcel.unpack(Path(worker.local_directory))
+    check_packages(
+        run.packages, {name: installed_version(name) for name in run.packages}, worker.address
+    )
+    copies = run.parcel.unpack(Path(worker.local_directory))
 
     def stopped() -> bool:
         task = worker.state.tasks.get(key)
         return task is None or task.state == "cancelled"
 
-    found: list[Outcome] = []
-    with _own_pool(run, shipped) as pool:
-        work = [Assignment(order.place, order.group, list(order.turns))]
-        for place, outcome in pool.outcomes(work, stopped):
-            found.append(outcome)
-            worker.log_event(TOPIC, {"run": run.name, "place": place, "outcome": as_text(outcome)})
-    return found
+    outcomes: list[Outcome] = []
+    with _get_pool(run, copies) as pool:
+        work = [Assignment(order.index, order.group, list(order.turns))]
+        for index, outcome in pool.outcomes(work, stopped):
+            outcomes.append(outcome)
+            worker.log_event(
+                TOPIC, {"run": run.name, "group": index, "outcome": encode_outcome(outcome)}
+            )
+    return outcomes
 
 
-def as_text(outcome: Outcome) -> str:
-    """An outcome as JSON, for ``from_text``."""
+def encode_outcome(outcome: Outcome) -> str:
+    """An outcome as JSON, for ``decode_outcome``."""
     row = None if outcome.row is None else outcome.row.to_json()
-    how = outcome.how if isinstance(outcome, Lost) else None
-    return json.dumps([outcome.attack, outcome.rep, how, row], allow_nan=False)
+    reason = outcome.reason if isinstance(outcome, FailedRow) else None
+    return json.dumps([outcome.attack, outcome.rep, reason, row], allow_nan=False)
 
 
-def from_text(text: str) -> Outcome:
-    """The exact inverse of ``as_text``: whole numbers stay whole."""
-    attack, rep, how, raw = json.loads(text)
+def decode_outcome(text: str) -> Outcome:
+    """The exact inverse of ``encode_outcome``: whole numbers stay whole."""
+    attack, rep, reason, raw = json.loads(text)
     row = None if raw is None else Result.rebuilt(raw)
-    if how is not None:
-        return Lost(attack, rep, how, row)
+    if reason is not None:
+        return FailedRow(attack, rep, reason, row)
     if row is None:
-        raise ClusterError("a Dask worker sent a finished row that is none")
-    return Played(attack, rep, row)
+        raise ClusterError("a Dask worker sent a finished row without its content")
+    return FinishedRow(attack, rep, row)
 
 
-class _Desk(threading.local):
+class _ThreadPool(threading.local):
     """The pool of a thread: on Linux a child process ends with the thread that started it."""
 
     run: str | None = None
@@ -217,28 +216,28 @@ class _Desk(threading.local):
     closing: threading.Timer | None = None
 
 
-_desk = _Desk()
+_thread_pool = _ThreadPool()
 
 
 @contextmanager
-def _own_pool(run: Run, shipped: Mapping[str, str]) -> Iterator[Pool]:
+def _get_pool(run: Run, copies: Mapping[str, str]) -> Iterator[Pool]:
     """A child process for this thread, kept for the next order of the same run."""
-    if _desk.closing is not None:
-        _desk.closing.cancel()
-        _desk.closing.join()
-    if _desk.pool is not None and _desk.run != run.name:
-        _desk.pool.close()
-        _desk.pool = None
-    if _desk.pool is None:
+    if _thread_pool.closing is not None:
+        _thread_pool.closing.cancel()
+        _thread_pool.closing.join()
+    if _thread_pool.pool is not None and _thread_pool.run != run.name:
+        _thread_pool.pool.close()
+        _thread_pool.pool = None
+    if _thread_pool.pool is None:
         # Dask sets it for its workers; children would keep giving memory back and asking again.
         os.environ.pop("MALLOC_TRIM_THRESHOLD_", None)
-        _desk.run, _desk.pool = run.name, Pool(1, run.limits, shipped)
-    pool = _desk.pool
+        _thread_pool.run, _thread_pool.pool = run.name, Pool(1, run.limits, copies)
+    pool = _thread_pool.pool
     try:
         yield pool
     except BaseException:
         pool.close()
         raise
-    _desk.closing = threading.Timer(IDLE_SECONDS, pool.close)
-    _desk.closing.daemon = True
-    _desk.closing.start()
+    _thread_pool.closing = threading.Timer(IDLE_SECONDS, pool.close)
+    _thread_pool.closing.daemon = True
+    _thread_pool.closing.start()

@@ -8,16 +8,21 @@ comparison of attacks. Rows made by other code tell seconds too, but are still t
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cache
+from dataclasses import dataclass
 from math import prod
 from statistics import fmean
 
 from reconbench.benchmarks import plugins
-from reconbench.benchmarks.game.play import Adversary, AttackSpec, Game, check
+from reconbench.benchmarks.game.play import Adversary, AttackSpec, Game
 from reconbench.benchmarks.game.result import Status
-from reconbench.benchmarks.run.runner import LARGEST_GROUP, MOST_NUMBERS, Unit, called
-from reconbench.benchmarks.store.store import Entry, Keys
+from reconbench.benchmarks.run.runner import (
+    LARGEST_GROUP,
+    MOST_NUMBERS,
+    Unit,
+    count_cells,
+    count_numbers,
+)
+from reconbench.benchmarks.store.store import Entry, Keys, identify_attack
 from reconbench.mechanisms.local.reports import LocalReports
 
 MIB = 1 << 20
@@ -132,7 +137,7 @@ def estimate(units: Sequence[Unit], stored: Collection[Entry] = ()) -> Estimate:
         games.setdefault(unit.game.at(0), []).append(unit)
     found, memory = [], 0.0
     for game, group in games.items():
-        known, released = _released(game)
+        known, released = count_cells(game)
         names = tuple(_name(spec) for spec in group[0].attacks)
         seconds, done = 0.0, 0
         for unit in group:
@@ -144,7 +149,7 @@ def estimate(units: Sequence[Unit], stored: Collection[Entry] = ()) -> Estimate:
                 seconds += alone * (1 + _other_worlds(game))
         rows = sum(len(unit.attacks) for unit in group)
         found.append(GameEstimate(game, len(group), names, rows, done, released, seconds))
-        numbers = released + game.n * (len(known) + len(game.targets))
+        numbers = count_numbers(game)
         together = max(1, min(LARGEST_GROUP, len(group), MOST_NUMBERS // numbers))
         copies = COPIES if len(game.targets) > 1 else 1
         memory = max(memory, together * copies * numbers * 8 / MIB)
@@ -172,24 +177,24 @@ class _Timings:
             for spec in unit.attacks:
                 key = keys.of(unit.game, spec, unit.bounds)
                 if key in finished:
-                    self._done.add((unit.game, called(spec)))
+                    self._done.add((unit.game, identify_attack(spec)))
                 if key.config in timed:
                     row = timed[key.config]
-                    self._names[called(spec)] = row.attack
+                    self._names[identify_attack(spec)] = row.attack
                     self.peak_mib = max(self.peak_mib, row.peak_memory_mib or 0.0)
-                    cell = (unit.game.at(0), called(spec))
+                    cell = (unit.game.at(0), identify_attack(spec))
                     self._cells.setdefault(cell, []).append(row.seconds)
 
     def has(self, game: Game, spec: AttackSpec) -> bool:
         """Whether the present code has finished this very row."""
-        return (game, called(spec)) in self._done
+        return (game, identify_attack(spec)) in self._done
 
     def seconds(self, game: Game, spec: AttackSpec, cells: int) -> float:
         """Of one row of a game, given as its repetition 0."""
-        name = self._names.get(called(spec), _name(spec))
+        name = self._names.get(identify_attack(spec), _name(spec))
         dataset, options = plugins.shorten_spec(game.dataset), game.mechanism_options
         size = (dataset, len(game.targets), game.n, options, name)
-        found = self._cells.get((game, called(spec)))
+        found = self._cells.get((game, identify_attack(spec)))
         found = found or self._sizes.get((*size, _options(spec.options)))
         if found:
             self._stored += 1
@@ -230,19 +235,6 @@ def _other_worlds(game: Game) -> float:
 
 def _joint_size(dataset: str, columns: tuple[str, ...]) -> int:
     return prod(plugins.load_prior(dataset).domain.project(columns).sizes)
-
-
-def _released(game: Game) -> tuple[tuple[str, ...], int]:
-    """The known columns of a game, and how many numbers its release holds."""
-    return _cells(replace(game, n=1, metric="exact", advantage=0, seed=0, rep=0))
-
-
-@cache
-def _cells(game: Game) -> tuple[tuple[str, ...], int]:
-    _, columns, _, built = check(game)
-    sizes: tuple[int, ...] = getattr(getattr(built, "domain", None), "sizes", ())
-    sets: tuple[tuple[int, ...], ...] = getattr(built, "workload", ())
-    return columns, sum(prod(sizes[i] for i in each) for each in sets)
 
 
 def _name(spec: AttackSpec) -> str:

@@ -1,6 +1,6 @@
 """Hand groups out to worker processes on this machine, whatever the attacks do to them.
 
-The pool knows at any time which attack a worker is at. An attack that passes the time limit or
+The pool always knows which attack a worker is playing. An attack that exceeds the time limit or
 takes its process down gets a row that says so; a fresh worker goes on with the rest of the group.
 Workers are used again and again otherwise, since starting one takes seconds.
 """
@@ -21,126 +21,134 @@ from typing import Protocol, Self
 
 from reconbench.benchmarks import plugins
 from reconbench.benchmarks.game.result import Result
-from reconbench.benchmarks.run.worker_process import Done, Gone, Limits, Report, Worker, kill_all
+from reconbench.benchmarks.run.worker_process import (
+    Done,
+    Limits,
+    Report,
+    Worker,
+    WorkerGone,
+    kill_all,
+)
 from reconbench.benchmarks.run.worker_tasks import (
-    Building,
-    Built,
-    Exhausted,
+    AttackStarted,
+    FailedRow,
+    FinishedRow,
     Group,
-    Lost,
+    MemoryExhausted,
     Outcome,
-    Played,
-    Started,
+    SetupFinished,
+    SetupStarted,
     Turn,
+    complete_row,
     play_group,
-    settled,
 )
 
 # Setting up a game may take this many times as long as an attack on it.
 PATIENCE = 10
 
 
-class Stopped(Exception):
+class StoppedEarly(Exception):
     """Nobody waits for the rows any more."""
 
 
-class Players(Protocol):
-    """Whoever plays groups: a pool on this machine, or a cluster."""
+class GroupPlayer(Protocol):
+    """What plays groups: a pool on this machine, or a cluster."""
 
-    def play(self, groups: Sequence[Group]) -> Iterator[tuple[int, Played]]: ...
+    def play(self, groups: Sequence[Group]) -> Iterator[tuple[int, FinishedRow]]: ...
 
 
 def report_group(
-    report: Report, group: Group, turns: Sequence[Turn], shipped: Mapping[str, str]
+    report: Report, group: Group, turns: Sequence[Turn], copies: Mapping[str, str]
 ) -> None:
-    """``play_group`` as a worker's task; ``shipped`` as in ``plugins.use_copies``."""
-    plugins.use_copies(shipped)
+    """``play_group`` as a worker's task; ``copies`` as in ``plugins.use_copies``."""
+    plugins.use_copies(copies)
     for event in play_group(group, turns):
         report(event)
 
 
 @dataclass
 class Assignment:
-    """A group in the hands of a worker, and how far it is."""
+    """A group that a worker plays, with its index, and how far it is."""
 
-    place: int
+    index: int
     group: Group
     turns: list[Turn]
     deadline: float | None = None
-    _building: int | None = None
+    _setting_up: int | None = None
     _playing: Turn | None = None
     _blanks: dict[int, Result] = field(default_factory=dict)
     _done: set[tuple[int, int]] = field(default_factory=set)
 
-    def note(self, event: object) -> Played | None:
-        """Follow the worker; a finished row comes back."""
-        if isinstance(event, Building):
-            self._building = event.rep
-        elif isinstance(event, Built):
-            self._building = None
+    def record(self, event: object) -> FinishedRow | None:
+        """Follow the worker; return a finished row."""
+        if isinstance(event, SetupStarted):
+            self._setting_up = event.rep
+        elif isinstance(event, SetupFinished):
+            self._setting_up = None
             self._blanks[event.rep] = event.row
-        elif isinstance(event, Started):
-            self._building = None
+        elif isinstance(event, AttackStarted):
+            self._setting_up = None
             self._playing = event.turn
-        elif isinstance(event, Played):
+        elif isinstance(event, FinishedRow):
             self._done.add((event.attack, event.rep))
             if self._playing is not None and not self._open(self._playing):
                 self._playing = None
             return event
         return None
 
-    def allowance(self) -> int:
-        """How many times the time limit the worker has, for what it is at."""
+    def count_limits(self) -> int:
+        """How many times the time limit the worker has for its present step."""
         return len(self._playing.reps) if self._playing is not None else PATIENCE
 
-    def lose(self, how: str) -> list[Lost]:
-        """The worker is gone, and ``how`` says why: the rows that are thereby decided."""
-        if self._building is not None:
-            doomed = [(t.attack, self._building) for t in self.turns if self._building in t.reps]
-            found = [Lost(*place, how) for place in doomed if place not in self._done]
+    def fail(self, reason: str) -> list[FailedRow]:
+        """The worker is gone: the rows that fail with it, and no others."""
+        if self._setting_up is not None:
+            rep = self._setting_up
+            waiting = [(turn.attack, rep) for turn in self.turns if rep in turn.reps]
+            rows = [FailedRow(*row, reason) for row in waiting if row not in self._done]
         elif self._playing is not None:
             attack, reps = self._playing.attack, self._playing.reps
-            found = []
+            rows = []
             if len(reps) == 1:
-                found = [Lost(attack, reps[0], how, self._blanks[reps[0]])]
+                rows = [FailedRow(attack, reps[0], reason, self._blanks[reps[0]])]
         elif self._done:
-            found = []
+            rows = []
         else:
-            found = [Lost(turn.attack, rep, how) for turn in self.turns for rep in turn.reps]
-        self._done |= {(each.attack, each.rep) for each in found}
-        return found
+            rows = [FailedRow(turn.attack, rep, reason) for turn in self.turns for rep in turn.reps]
+        self._done |= {(row.attack, row.rep) for row in rows}
+        return rows
 
-    def rest(self) -> list[Turn]:
-        """What is still to be played: one by one by an attack that was at work at the end."""
-        found: list[Turn] = []
+    def remaining(self) -> list[Turn]:
+        """What is still to be played: one by one by an attack that was playing at the end."""
+        turns: list[Turn] = []
         for turn in self.turns:
             left = Turn(turn.attack, self._open(turn))
             suspect = self._playing is not None and self._playing.attack == turn.attack
             if left.reps:
-                found += left.alone() if suspect else [left]
-        return found
+                turns += left.split() if suspect else [left]
+        return turns
 
     def _open(self, turn: Turn) -> tuple[int, ...]:
         return tuple(rep for rep in turn.reps if (turn.attack, rep) not in self._done)
 
 
 class Pool:
-    """Use as ``with Pool(jobs, limits) as pool``: its workers are killed at the end, however it
-    comes, also by Ctrl-C or SIGTERM.
+    """Use as ``with Pool(jobs, limits) as pool``: its workers are killed at the end, even if that
+    is Ctrl-C or SIGTERM.
 
-    ``shipped`` is for plugins and priors of another machine, see ``plugins.use_copies``.
+    ``copies`` are of plugins and priors from another machine, see ``plugins.use_copies``.
     """
 
-    def __init__(self, jobs: int, limits: Limits, shipped: Mapping[str, str] | None = None) -> None:
+    def __init__(self, jobs: int, limits: Limits, copies: Mapping[str, str] | None = None) -> None:
         self._jobs = jobs
         self._limits = limits
-        self._shipped = dict(shipped or {})
+        self._copies = dict(copies or {})
         self._idle: list[Worker] = []
         self._busy: dict[Worker, Assignment] = {}
-        self._ending = ExitStack()
+        self._exits = ExitStack()
 
     def __enter__(self) -> Self:
-        self._ending.enter_context(leaving_in_order())
+        self._exits.enter_context(exit_on_sigterm())
         return self
 
     def __exit__(
@@ -150,30 +158,30 @@ class Pool:
         trace: TracebackType | None,
     ) -> None:
         self.close()
-        self._ending.close()
+        self._exits.close()
 
     def close(self) -> None:
         """Kill all workers; the pool can be used again."""
         kill_all([*self._idle, *self._busy])
         self._idle, self._busy = [], {}
 
-    def warm(self, groups: int = 1) -> None:
-        """Start the workers for so many groups: they come up while the parent is still busy."""
+    def start_workers(self, groups: int = 1) -> None:
+        """Start workers for so many groups, while the parent is still busy with other things."""
         while len(self._idle) < min(groups, self._jobs):
             self._idle.append(Worker(self._limits))
 
-    def play(self, groups: Sequence[Group]) -> Iterator[tuple[int, Played]]:
-        """Rows as they finish, with the places of their groups."""
-        work = [Assignment(place, group, group.turns()) for place, group in enumerate(groups)]
-        for place, outcome in self.outcomes(work):
-            yield place, settled(groups[place], outcome)
+    def play(self, groups: Sequence[Group]) -> Iterator[tuple[int, FinishedRow]]:
+        """Rows as they finish, with the indices of their groups."""
+        work = [Assignment(index, group, group.turns()) for index, group in enumerate(groups)]
+        for index, outcome in self.outcomes(work):
+            yield index, complete_row(groups[index], outcome)
 
     def outcomes(
         self, work: Iterable[Assignment], stopped: Callable[[], bool] = lambda: False
     ) -> Iterator[tuple[int, Outcome]]:
         """The same without loading any plugin in this process.
 
-        Raises ``Stopped`` within about a second of ``stopped`` saying so.
+        Raises ``StoppedEarly`` within about a second after ``stopped`` is true.
         """
         queue = deque(work)
         while queue or self._busy:
@@ -181,83 +189,83 @@ class Pool:
                 self._assign(queue.popleft())
             self._wait()
             if stopped():
-                raise Stopped
+                raise StoppedEarly
             for worker, assignment in list(self._busy.items()):
-                for outcome in self._attend(worker, assignment, queue):
-                    yield assignment.place, outcome
+                for outcome in self._handle_events(worker, assignment, queue):
+                    yield assignment.index, outcome
 
     def _assign(self, assignment: Assignment) -> None:
         while True:
             worker = self._idle.pop() if self._idle else Worker(self._limits)
             self._busy[worker] = assignment
             try:
-                worker.send(report_group, assignment.group, assignment.turns, self._shipped)
-            except Gone:
+                worker.send(report_group, assignment.group, assignment.turns, self._copies)
+            except WorkerGone:
                 del self._busy[worker]
                 worker.end()
             else:
-                self._wind(assignment)
+                self._set_deadline(assignment)
                 return
 
     def _wait(self) -> None:
-        """Until a worker has something to say or may have passed its time; a second at most."""
-        deadlines = [each.deadline for each in self._busy.values() if each.deadline is not None]
+        """Until a worker has sent something or may have exceeded its time; a second at most."""
+        deadlines = [work.deadline for work in self._busy.values() if work.deadline is not None]
         left = min([1.0, *(deadline - time.monotonic() for deadline in deadlines)])
-        signs = [sign for worker in self._busy for sign in worker.signs_of_life]
-        connection.wait(signs, timeout=max(left, 0.0))
+        waitables = [waitable for worker in self._busy for waitable in worker.waitables]
+        connection.wait(waitables, timeout=max(left, 0.0))
 
-    def _attend(
+    def _handle_events(
         self, worker: Worker, assignment: Assignment, queue: deque[Assignment]
     ) -> Iterator[Outcome]:
-        how = None
+        reason = None
         try:
             for event in worker.receive():
-                played = assignment.note(event)
-                self._wind(assignment)
-                if played is not None:
-                    yield played
+                row = assignment.record(event)
+                self._set_deadline(assignment)
+                if row is not None:
+                    yield row
                 if isinstance(event, Done):
                     del self._busy[worker]
                     self._idle.append(worker)
                     return
-                if isinstance(event, Exhausted):
-                    how = ""
+                if isinstance(event, MemoryExhausted):
+                    reason = ""
                     break
-        except Gone as gone:
-            how = str(gone) or worker.end()
-        if how is None and not worker.ready:
-            self._wind(assignment)
-        elif how is None and assignment.deadline and time.monotonic() > assignment.deadline:
-            how = self._limits.passed_time(assignment.allowance())
-        if how is None:
+        except WorkerGone as gone:
+            reason = str(gone) or worker.end()
+        if reason is None and not worker.ready:
+            self._set_deadline(assignment)
+        elif reason is None and assignment.deadline and time.monotonic() > assignment.deadline:
+            reason = self._limits.describe_timeout(assignment.count_limits())
+        if reason is None:
             return
         del self._busy[worker]
         worker.kill()
-        if how:
-            yield from assignment.lose(how)
-        rest = assignment.rest()
-        if rest:
-            queue.appendleft(Assignment(assignment.place, assignment.group, rest))
+        if reason:
+            yield from assignment.fail(reason)
+        turns = assignment.remaining()
+        if turns:
+            queue.appendleft(Assignment(assignment.index, assignment.group, turns))
 
-    def _wind(self, assignment: Assignment) -> None:
+    def _set_deadline(self, assignment: Assignment) -> None:
         seconds = self._limits.seconds
         if seconds is not None:
-            assignment.deadline = time.monotonic() + seconds * assignment.allowance()
+            assignment.deadline = time.monotonic() + seconds * assignment.count_limits()
 
 
 @contextmanager
-def leaving_in_order() -> Iterator[None]:
-    """SIGTERM ends the program as Ctrl-C does: in order, with the customary exit code."""
+def exit_on_sigterm() -> Iterator[None]:
+    """SIGTERM ends the program as Ctrl-C does: with all cleanup, and the customary exit code."""
     main = threading.current_thread() is threading.main_thread()
     if not main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
         yield
         return
-    signal.signal(signal.SIGTERM, _leave)
+    signal.signal(signal.SIGTERM, _exit)
     try:
         yield
     finally:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
-def _leave(number: int, frame: FrameType | None) -> None:
+def _exit(number: int, frame: FrameType | None) -> None:
     sys.exit(128 + number)

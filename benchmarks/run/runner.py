@@ -12,18 +12,25 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
+from functools import cache
 from math import ceil, prod
 
 from reconbench.benchmarks.computations.computation import Point
 from reconbench.benchmarks.game.play import AttackSpec, Game, check
 from reconbench.benchmarks.game.result import Result, Status
-from reconbench.benchmarks.game.setting import Setting
-from reconbench.benchmarks.run.pool import Players, Pool
+from reconbench.benchmarks.run.pool import GroupPlayer, Pool
 from reconbench.benchmarks.run.worker_process import Limits
-from reconbench.benchmarks.run.worker_tasks import Group, Played, play_group, takes_several
+from reconbench.benchmarks.run.worker_tasks import FinishedRow, Group, play_group, takes_several
 from reconbench.benchmarks.run.worker_tasks import one_thread as one_thread
 from reconbench.benchmarks.store.provenance import shipped_name
-from reconbench.benchmarks.store.store import Held, Key, Keys, Store, StoreError
+from reconbench.benchmarks.store.store import (
+    Key,
+    Keys,
+    RowHeader,
+    Store,
+    StoreError,
+    identify_attack,
+)
 
 # The largest group, and the most released numbers that its rounds may hold in memory.
 LARGEST_GROUP = 30
@@ -64,7 +71,7 @@ class Plan:
     units: list[Unit]
     open_keys: list[list[Key]]
     points: list[Point]
-    stored: dict[Key, Held]
+    stored: dict[Key, RowHeader]
 
     @property
     def total(self) -> int:
@@ -89,16 +96,17 @@ def run(
     replay: Replay = Replay.MISSING,
     jobs: int = 1,
     limits: Limits | None = None,
-    pool: Players | None = None,
+    pool: GroupPlayer | None = None,
     progress: Progress = lambda done, row: None,
 ) -> list[Result]:
-    """Play and compute what the store does not hold yet; all rows, those of games first.
+    """Play and compute what the store does not hold yet; return all rows, those of games first.
 
-    ``progress`` is told how many rows are done and the newest one. For ``jobs``, ``limits`` and
-    ``pool`` see ``play_units``.
+    ``progress`` gets the number of rows that are done and the newest one. For ``jobs``, ``limits``
+    and ``pool`` see ``play_units``.
     """
     chosen = plan(units, store, replay, points)
-    return carry_out(chosen, store, jobs=jobs, limits=limits, pool=pool, progress=progress)
+    execute(chosen, store, jobs=jobs, limits=limits, pool=pool, progress=progress)
+    return read_rows(chosen, store)
 
 
 def plan(
@@ -109,68 +117,53 @@ def plan(
 ) -> Plan:
     """Look up what there is. Nothing is played or written.
 
-    An attack that cannot be built as an open row asks for is told of here; those of reconbench can
-    be without options, so they are not loaded for that.
+    Raises if an attack cannot be built as an open row asks for; those of reconbench can be built
+    without options, so they are not loaded for that.
     """
     hashed = Keys()
-    keys = [
+    unit_keys = [
         [hashed.of(unit.game, attack, unit.bounds) for attack in unit.attacks] for unit in units
     ]
     computed = {point.key: point for point in points}
-    every = [*(key for group in keys for key in group), *computed]
-    stored = store.held(every)
-    held = {key for key, found in stored.items() if replay.keeps(found.status)}
+    keys = [*(key for group in unit_keys for key in group), *computed]
+    stored = store.read_headers(keys)
+    held = {key for key, row in stored.items() if replay.keeps(row.status)}
     open_units, open_keys = [], []
-    for unit, group in zip(units, keys, strict=True):
+    for unit, group in zip(units, unit_keys, strict=True):
         missing = [i for i, key in enumerate(group) if key not in held]
         if missing:
             open_units.append(replace(unit, attacks=tuple(unit.attacks[i] for i in missing)))
             open_keys.append([group[i] for i in missing])
-    attacks = {called(spec): spec for unit in open_units for spec in unit.attacks}
+    attacks = {identify_attack(spec): spec for unit in open_units for spec in unit.attacks}
     for spec in attacks.values():
         if spec.options or shipped_name(spec.spec) is None:
             spec.build()
-    left = [point for key, point in computed.items() if key not in held]
-    return Plan(every, open_units, open_keys, left, stored)
+    open_points = [point for key, point in computed.items() if key not in held]
+    return Plan(keys, open_units, open_keys, open_points, stored)
 
 
-def carry_out(
+def execute(
     chosen: Plan,
     store: Store,
     *,
     jobs: int = 1,
     limits: Limits | None = None,
-    pool: Players | None = None,
-    progress: Progress = lambda done, row: None,
-    differs: Differs = lambda stored, played: None,
-) -> list[Result]:
-    """Do what a plan has left open, see ``work_off``; all its rows, in their order."""
-    work_off(chosen, store, jobs=jobs, limits=limits, pool=pool, progress=progress, differs=differs)
-    return rows_of(chosen, store)
-
-
-def work_off(
-    chosen: Plan,
-    store: Store,
-    *,
-    jobs: int = 1,
-    limits: Limits | None = None,
-    pool: Players | None = None,
+    pool: GroupPlayer | None = None,
     progress: Progress = lambda done, row: None,
     differs: Differs = lambda stored, played: None,
 ) -> None:
-    """Compute and play what a plan has left open, computations first: they are quick.
+    """Compute and play the open rows of a plan, computations first: they are quick.
 
-    A finished row that is played again stays as it was; ``differs`` is told of the two if they are
-    not the same but for timings.
+    A finished row that is played again stays as it was; ``differs`` gets both if they are not the
+    same but for timings.
     """
     if not (chosen.units or chosen.points):
         return
     store.create()
-    before = _again(chosen, store)
+    replayed = _read_replayed(chosen, store)
     done = chosen.held
-    for key, row in _finished(chosen, jobs, limits, pool):
-        stored = before.get(key)
+    for key, row in _play_open_rows(chosen, jobs, limits, pool):
+        stored = replayed.get(key)
         if stored is None or stored.status is Status.FAILED:
             store.put(key, row)
         elif stored.differences(row):
@@ -179,121 +172,117 @@ def work_off(
         progress(done, row)
 
 
-def rows_of(chosen: Plan, store: Store) -> list[Result]:
-    """The rows of a plan that was carried out, in their order."""
+def read_rows(chosen: Plan, store: Store) -> list[Result]:
+    """The rows of a plan that was executed, in its order."""
     rows = store.get(chosen.keys)
     if len(rows) < len(set(chosen.keys)):
-        raise StoreError(
-            f"{store.path} lost rows while it was written to; run the same command again"
-        )
+        raise StoreError(f"{store.path} lacks rows that this run wrote; run the same command again")
     return [rows[key] for key in chosen.keys]
 
 
-def _again(chosen: Plan, store: Store) -> dict[Key, Result]:
-    """The rows that are there and done once more."""
-    every = [*(key for group in chosen.open_keys for key in group), *(p.key for p in chosen.points)]
-    twice = [key for key in every if key in chosen.stored]
-    return store.get(twice) if twice else {}
+def _read_replayed(chosen: Plan, store: Store) -> dict[Key, Result]:
+    """The stored rows that the plan plays once more."""
+    keys = [*(key for group in chosen.open_keys for key in group), *(p.key for p in chosen.points)]
+    stored = [key for key in keys if key in chosen.stored]
+    return store.get(stored) if stored else {}
 
 
-def _finished(
-    chosen: Plan, jobs: int, limits: Limits | None, pool: Players | None
+def _play_open_rows(
+    chosen: Plan, jobs: int, limits: Limits | None, pool: GroupPlayer | None
 ) -> Iterator[tuple[Key, Result]]:
     for point in chosen.points:
         yield point.key, point.attempt()
-    for place, attack, row in play_units(chosen.units, jobs, limits, pool):
-        yield chosen.open_keys[place][attack], row
+    for unit, attack, row in play_units(chosen.units, jobs, limits, pool):
+        yield chosen.open_keys[unit][attack], row
 
 
 def play_units(
     units: Sequence[Unit],
     jobs: int = 1,
     limits: Limits | None = None,
-    pool: Players | None = None,
+    pool: GroupPlayer | None = None,
 ) -> Iterator[tuple[int, int, Result]]:
-    """Rows as they finish, with the places of their unit and of the attack in it.
+    """Rows as they finish, each with the indices of its unit and of the attack in it.
 
     One job without limits plays in this process, where an attack that hangs or kills its process
     cannot be helped. Otherwise ``jobs`` worker processes do, of ``pool`` if one is given.
     """
-    groups = grouped(units, jobs)
-    found: Iterator[tuple[int, Played]]
+    grouping = group_units(units, jobs)
+    groups = [group for group, _ in grouping]
+    finished: Iterator[tuple[int, FinishedRow]]
     if pool is not None:
-        found = pool.play([group for group, _ in groups])
+        finished = pool.play(groups)
     elif jobs == 1 and limits is None:
-        found = _here([group for group, _ in groups])
+        finished = _play_here(groups)
     else:
-        found = _in_a_pool([group for group, _ in groups], jobs, limits or Limits())
-    for group, played in found:
-        yield groups[group][1][played.rep], played.attack, played.row
+        finished = _play_in_pool(groups, jobs, limits or Limits())
+    for index, row in finished:
+        yield grouping[index][1][row.rep], row.attack, row.row
 
 
-def play_unit(unit: Unit) -> list[Result]:
-    """All attacks of a unit, in this process; one that fails yields a row that says so."""
-    return [row for _, _, row in play_units([unit])]
-
-
-def _here(groups: Sequence[Group]) -> Iterator[tuple[int, Played]]:
-    for place, group in enumerate(groups):
+def _play_here(groups: Sequence[Group]) -> Iterator[tuple[int, FinishedRow]]:
+    for index, group in enumerate(groups):
         for event in play_group(group):
-            if isinstance(event, Played):
-                yield place, event
+            if isinstance(event, FinishedRow):
+                yield index, event
 
 
-def _in_a_pool(groups: Sequence[Group], jobs: int, limits: Limits) -> Iterator[tuple[int, Played]]:
+def _play_in_pool(
+    groups: Sequence[Group], jobs: int, limits: Limits
+) -> Iterator[tuple[int, FinishedRow]]:
     with Pool(jobs, limits) as pool:
         yield from pool.play(groups)
 
 
-def grouped(units: Sequence[Unit], jobs: int = 1) -> list[tuple[Group, tuple[int, ...]]]:
-    """Groups that cover the units, each with the places of the units it was made of.
+def group_units(units: Sequence[Unit], jobs: int = 1) -> list[tuple[Group, tuple[int, ...]]]:
+    """Groups that cover the units, each with the indices of the units it was made of.
 
     Repetitions are grouped where an attack takes several at once; but not more than 30, nor more
     than fit in memory, nor so many that cores would idle at the end.
     """
     alike: dict[tuple[object, ...], list[int]] = {}
-    for place, unit in enumerate(units):
-        attacks = tuple(called(spec) for spec in unit.attacks)
-        alike.setdefault((replace(unit.game, rep=0), attacks, unit.bounds), []).append(place)
+    for index, unit in enumerate(units):
+        attacks = tuple(identify_attack(spec) for spec in unit.attacks)
+        alike.setdefault((replace(unit.game, rep=0), attacks, unit.bounds), []).append(index)
     fair = len(units) if jobs == 1 else ceil(len(units) / (2 * jobs))
-    found = []
-    for places in alike.values():
-        first = units[places[0]]
+    groups = []
+    for indices in alike.values():
+        first = units[indices[0]]
         together = any(takes_several(attack, first.game) for attack in first.attacks)
         size = 1
-        if together and len(places) > 1:
-            size = max(1, min(LARGEST_GROUP, fair, MOST_NUMBERS // _numbers(first.game)))
-        parts = ceil(len(places) / size)
+        if together and len(indices) > 1:
+            size = max(1, min(LARGEST_GROUP, fair, MOST_NUMBERS // count_numbers(first.game)))
+        parts = ceil(len(indices) / size)
         for part in range(parts):
-            mine = tuple(places[part::parts])
-            games = tuple(units[place].game for place in mine)
-            found.append((Group(games, first.attacks, first.bounds), mine))
+            members = tuple(indices[part::parts])
+            games = tuple(units[index].game for index in members)
+            groups.append((Group(games, first.attacks, first.bounds), members))
     if jobs > 1:
         # the largest first, so that no core waits for one at the end
-        sizes: dict[Setting, int] = {}
+        def size_of(group: tuple[Group, tuple[int, ...]]) -> int:
+            return len(group[1]) * count_numbers(group[0].games[0])
 
-        def size_of(each: tuple[Group, tuple[int, ...]]) -> int:
-            game = each[0].games[0]
-            if game.setting not in sizes:
-                sizes[game.setting] = _numbers(game)
-            return len(each[1]) * sizes[game.setting]
-
-        found.sort(key=size_of, reverse=True)
-    return found
+        groups.sort(key=size_of, reverse=True)
+    return groups
 
 
-def called(attack: AttackSpec) -> tuple[str, str]:
-    """What tells attacks with options apart."""
-    return attack.spec, repr(sorted(attack.options.items()))
-
-
-def _numbers(game: Game) -> int:
+def count_numbers(game: Game) -> int:
     """How many numbers a round of a game holds, more or less."""
-    _, known, _, mechanism = check(game)
-    table = game.n * (len(known) + len(game.targets))
-    sizes: tuple[int, ...] = getattr(getattr(mechanism, "domain", None), "sizes", ())
-    sets: tuple[tuple[int, ...], ...] = getattr(mechanism, "workload", ())
-    return table + sum(prod(sizes[i] for i in columns) for columns in sets)
+    known, cells = count_cells(game)
+    return cells + game.n * (len(known) + len(game.targets))
+
+
+def count_cells(game: Game) -> tuple[tuple[str, ...], int]:
+    """The known columns of a game, and how many numbers its release holds."""
+    return _count_cells(replace(game, n=1, metric="exact", advantage=0, seed=0, rep=0))
+
+
+@cache
+def _count_cells(game: Game) -> tuple[tuple[str, ...], int]:
+    _, columns, _, built = check(game)
+    sizes: tuple[int, ...] = getattr(getattr(built, "domain", None), "sizes", ())
+    sets: tuple[tuple[int, ...], ...] = getattr(built, "workload", ())
+    return columns, sum(prod(sizes[i] for i in each) for each in sets)
 
 
 def available_cores() -> int:

@@ -1,9 +1,9 @@
-"""A process that does as it is told and may be killed at any time.
+"""A process that runs tasks for its parent and may be killed at any time.
 
 The parent sends a task down a pipe; the worker answers with whatever the task reports, and with
 ``Done``. Nothing that runs in a worker can harm the parent: a worker that hangs is killed with all
-its children, one that dies is noticed, what is printed there goes to standard error, and when the
-parent dies its workers do too.
+its children, one that dies is noticed, what it prints goes to standard error, and when the parent
+dies its workers do too.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ Report = Callable[[object], None]
 
 
 class LimitError(ValueError):
-    """A limit that makes no sense."""
+    """A limit on time or memory that cannot be set."""
 
 
 class WorkerError(ValueError):
-    """A worker process that does not come up."""
+    """A worker process that does not start."""
 
 
 @dataclass(frozen=True)
@@ -53,21 +53,23 @@ class Limits:
             )
         if self.gib is not None and not (isfinite(self.gib) and self.gib >= LEAST_GIB):
             raise LimitError(
-                f"memory limit must be at least {LEAST_GIB:g} GiB, of which the libraries take a "
-                f"quarter, or 0 for none, got {self.gib:g}"
+                f"memory limit must be at least {LEAST_GIB:g} GiB (the libraries take a quarter of "
+                f"that), or 0 for none, got {self.gib:g}"
             )
         if self.gib is not None and not memory.HAS_LIMITS:
-            raise LimitError(f"memory limit {self.gib:g}: this platform has none, leave it out")
+            raise LimitError(
+                f"memory limit {self.gib:g}: this platform has no memory limits, leave it out"
+            )
 
     @classmethod
     def of(cls, timeout: float, memory_limit: float) -> Limits:
-        """As on the command line, where 0 is for none."""
+        """From the command line, where 0 means no limit."""
         return cls(timeout or None, memory_limit or None)
 
-    def passed_time(self, times: int = 1) -> str:
-        """What is said of work that took longer than a multiple of the limit."""
+    def describe_timeout(self, times: int = 1) -> str:
+        """What work did that took longer than a multiple of the limit, as part of a sentence."""
         limit = "--timeout" if times == 1 else f"{times} times --timeout"
-        return f"passed the time limit of {times * (self.seconds or 0):g} s ({limit})"
+        return f"exceeded the {times * (self.seconds or 0):g} s time limit ({limit})"
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,7 @@ class Done:
     """The task is finished."""
 
 
-class Gone(Exception):
+class WorkerGone(Exception):
     """Nothing more will come from a worker."""
 
 
@@ -100,8 +102,8 @@ class Worker:
         self.ready = False
 
     @property
-    def signs_of_life(self) -> tuple[Any, ...]:
-        """What to wait on: one of these is ready when there is a message, or the process died."""
+    def waitables(self) -> tuple[Any, ...]:
+        """For ``connection.wait``: one is ready when there is a message or the process died."""
         return self.pipe, self._process.sentinel
 
     def send(self, task: Callable[..., None], *arguments: object) -> None:
@@ -109,10 +111,10 @@ class Worker:
         try:
             self.pipe.send((task, arguments))
         except OSError:
-            raise Gone from None
+            raise WorkerGone from None
 
     def receive(self) -> Iterator[object]:
-        """The messages that have come so far. Raises ``Gone`` after a dead worker's last one."""
+        """The messages so far. Raises ``WorkerGone`` after the last one of a dead worker."""
         alive = self._process.is_alive()
         try:
             while self.pipe.poll():
@@ -122,11 +124,11 @@ class Worker:
                 else:
                     yield message
         except (EOFError, OSError):
-            raise Gone from None
+            raise WorkerGone from None
         except Exception as error:  # a message that was built to be unreadable
-            raise Gone(f"sent what cannot be read ({type(error).__name__})") from None
+            raise WorkerGone(f"sent an unreadable message ({type(error).__name__})") from None
         if not alive:
-            raise Gone
+            raise WorkerGone
 
     def end(self) -> str:
         """Kill the worker, if it lives, and its children; how it ended, as part of a sentence."""
@@ -137,21 +139,10 @@ class Worker:
             return "closed its worker's pipe"
         if not self.ready:
             raise WorkerError(
-                f"a worker process could not start ({self._how(code)}); a script that uses several "
-                "jobs or a time limit needs `if __name__ == '__main__':` around what it runs"
+                f"a worker process could not start ({_describe_exit(code)}); a script that uses "
+                "several jobs or a time limit must run under `if __name__ == '__main__':`"
             )
-        return f"killed its worker process ({self._how(code)})"
-
-    def _how(self, code: int) -> str:
-        if code >= 0:
-            return f"exit code {code}"
-        reasons = {
-            signal.SIGABRT: "it aborted",
-            signal.SIGSEGV: "a segmentation fault",
-            getattr(signal, "SIGKILL", 9): "most likely out of memory",
-        }
-        reason = reasons.get(-code)
-        return f"signal {-code}, {reason}" if reason else f"signal {-code}"
+        return f"killed its worker process ({_describe_exit(code)})"
 
     def kill(self) -> None:
         """At once, with all its children; harmless if it is dead."""
@@ -163,25 +154,37 @@ class Worker:
         self.pipe.close()
 
 
+def _describe_exit(code: int) -> str:
+    if code >= 0:
+        return f"exit code {code}"
+    reasons = {
+        signal.SIGABRT: "it aborted",
+        signal.SIGSEGV: "a segmentation fault",
+        getattr(signal, "SIGKILL", 9): "most likely out of memory",
+    }
+    reason = reasons.get(-code)
+    return f"signal {-code}, {reason}" if reason else f"signal {-code}"
+
+
 def ask(
     worker: Worker, limits: Limits, task: Callable[..., None], *arguments: object
 ) -> Iterator[object]:
-    """What a task reports, to its end. The time limit is for the silence between two messages.
+    """Run a task and yield what it reports. The time limit is for the gap between two messages.
 
-    Raises ``TimeoutError`` or ``Gone``, either way with the worker still to be ended.
+    Raises ``TimeoutError`` or ``WorkerGone``, either way with the worker still to be ended.
     """
     worker.send(task, *arguments)
-    heard = time.monotonic()
+    last_message = time.monotonic()
     while True:
-        connection.wait(worker.signs_of_life, timeout=1.0)
+        connection.wait(worker.waitables, timeout=1.0)
         for message in worker.receive():
-            heard = time.monotonic()
+            last_message = time.monotonic()
             if isinstance(message, Done):
                 return
             yield message
         if not worker.ready:
-            heard = time.monotonic()
-        elif limits.seconds is not None and time.monotonic() > heard + limits.seconds:
+            last_message = time.monotonic()
+        elif limits.seconds is not None and time.monotonic() > last_message + limits.seconds:
             raise TimeoutError
 
 
@@ -192,10 +195,10 @@ def kill_all(workers: Sequence[Worker]) -> None:
 
 def serve(pipe: connection.Connection, gib: float | None) -> None:
     """The whole life of a worker process."""
-    _keep_to_itself()
+    _isolate_process()
     for name in PRELOADED:
         importlib.import_module(name)
-    memory.first_to_go()
+    memory.prefer_as_oom_victim()
     if gib is not None:
         memory.limit(gib)
 
@@ -215,7 +218,7 @@ def serve(pipe: connection.Connection, gib: float | None) -> None:
         report(Done())
 
 
-def _keep_to_itself() -> None:
+def _isolate_process() -> None:
     """Own process group, nothing on standard output, no interrupts, and no life after the parent.
 
     Ctrl-C is for the parent, which kills its workers.
@@ -248,7 +251,7 @@ def _watch_parent() -> None:
 
 @contextmanager
 def _no_interrupts() -> Iterator[None]:
-    """A new process starts deaf to Ctrl-C; one that comes meanwhile reaches this one after."""
+    """A new process starts with Ctrl-C blocked; one pressed meanwhile reaches this one later."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return

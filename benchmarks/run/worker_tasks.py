@@ -1,7 +1,7 @@
-"""What a worker does: play a group of games, telling what it is at.
+"""What a worker does: play a group of games, and report each step as an event.
 
-``play_group`` is a plain function of a group, the same wherever it runs; who hands groups out, and
-what becomes of a worker that hangs or dies, is not known here.
+``play_group`` is a plain function of a group, the same wherever it runs. Handing groups out, and
+replacing workers that hang or die, is up to ``pool`` and ``cluster``.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ SETTING_UP = "setting up the game"
 
 @dataclass(frozen=True)
 class Turn:
-    """One call of an attack: its place in the group, and those of the repetitions it plays.
+    """One call of an attack: its index in the group, and those of the repetitions it plays.
 
     Several repetitions are one call of ``reconstruct_many``.
     """
@@ -44,16 +44,16 @@ class Turn:
     attack: int
     reps: tuple[int, ...]
 
-    def alone(self) -> list[Turn]:
+    def split(self) -> list[Turn]:
         return [Turn(self.attack, (rep,)) for rep in self.reps]
 
 
 def takes_several(attack: AttackSpec, game: Game) -> bool:
-    """``plays_together``, without loading an attack of reconbench's own where its source tells."""
+    """``plays_together``, without loading an attack whose source shows that it has the method."""
     if game.adversary is Adversary.REALISTIC:
-        told_by_source = shipped_method(attack.spec, "reconstruct_many")
-        if told_by_source is not None:
-            return told_by_source
+        has_method = shipped_method(attack.spec, "reconstruct_many")
+        if has_method is not None:
+            return has_method
     return plays_together(attack, game)
 
 
@@ -72,39 +72,39 @@ class Group:
     def turns(self) -> list[Turn]:
         """Everything there is to play, attack by attack."""
         everyone = tuple(range(len(self.games)))
-        found: list[Turn] = []
-        for place, attack in enumerate(self.attacks):
-            whole = Turn(place, everyone)
+        turns: list[Turn] = []
+        for index, attack in enumerate(self.attacks):
+            whole = Turn(index, everyone)
             together = len(everyone) > 1 and takes_several(attack, self.games[0])
-            found += [whole] if together else whole.alone()
-        return found
+            turns += [whole] if together else whole.split()
+        return turns
 
 
 @dataclass(frozen=True)
-class Building:
+class SetupStarted:
     """The table and the release of a repetition are being made."""
 
     rep: int
 
 
 @dataclass(frozen=True)
-class Built:
-    """They are made; ``row`` is what is known of the round whatever becomes of an attack."""
+class SetupFinished:
+    """They are made; ``row`` is what is known of the round before any attack."""
 
     rep: int
     row: Result
 
 
 @dataclass(frozen=True)
-class Started:
-    """An attack is at work from now on."""
+class AttackStarted:
+    """A call of an attack begins."""
 
     turn: Turn
 
 
 @dataclass(frozen=True)
-class Played:
-    """A finished row, by the places of its attack and its repetition in the group."""
+class FinishedRow:
+    """A finished row, with the indices of its attack and its repetition in the group."""
 
     attack: int
     rep: int
@@ -112,65 +112,65 @@ class Played:
 
 
 @dataclass(frozen=True)
-class Lost:
-    """A row that nobody will finish, and ``how`` that came about, as part of a sentence.
+class FailedRow:
+    """A row that nobody will finish, and the ``reason``, as part of a sentence.
 
     ``row`` is what is known of the round; there is none if it could not be set up.
     """
 
     attack: int
     rep: int
-    how: str
+    reason: str
     row: Result | None = None
 
 
-Outcome = Played | Lost
+Outcome = FinishedRow | FailedRow
 
 
 @dataclass(frozen=True)
-class Exhausted:
-    """An attack ran out of memory and may still hold some: better go on in a fresh process."""
+class MemoryExhausted:
+    """An attack ran out of memory and may still hold some: go on in a fresh process."""
 
 
-Event = Building | Built | Started | Played | Exhausted
+Event = SetupStarted | SetupFinished | AttackStarted | FinishedRow | MemoryExhausted
 
 
 def play_group(group: Group, turns: Sequence[Turn] | None = None) -> Iterator[Event]:
-    """Play the turns of a group (all of them by default); whatever fails is a row that says so."""
+    """Play the turns of a group, all of them by default; a failure is a row that says so."""
     rounds: dict[int, Round | str] = {}
     with one_thread():
         for turn in group.turns() if turns is None else turns:
             ready: dict[int, Round] = {}
             for rep in turn.reps:
                 if rep not in rounds:
-                    yield Building(rep)
-                    rounds[rep] = made = _build(group.games[rep], group.bounds)
-                    if isinstance(made, Round):
-                        yield Built(rep, blank(made))
-                found = rounds[rep]
-                if isinstance(found, Round):
-                    ready[rep] = found
+                    yield SetupStarted(rep)
+                    rounds[rep] = round_ = _set_up(group.games[rep], group.bounds)
+                    if isinstance(round_, Round):
+                        yield SetupFinished(rep, blank(round_))
+                round_ = rounds[rep]
+                if isinstance(round_, Round):
+                    ready[rep] = round_
                 else:
-                    row = unplayed(group.games[rep], group.attacks[turn.attack], found)
-                    yield Played(turn.attack, rep, row)
+                    row = unplayed(group.games[rep], group.attacks[turn.attack], round_)
+                    yield FinishedRow(turn.attack, rep, row)
             if ready:
                 spec = group.attacks[turn.attack]
-                yield from _take(Turn(turn.attack, tuple(ready)), spec, ready)
+                yield from _play_turn(Turn(turn.attack, tuple(ready)), spec, ready)
 
 
-def settled(group: Group, outcome: Outcome) -> Played:
-    """An outcome as a row. It may load the plugins and the prior of the group."""
-    if isinstance(outcome, Played):
+def complete_row(group: Group, outcome: Outcome) -> FinishedRow:
+    """An outcome as a finished row. It may load the plugins and the prior of the group."""
+    if isinstance(outcome, FinishedRow):
         return outcome
-    attack, rep, how = outcome.attack, outcome.rep, outcome.how
+    attack, rep, reason = outcome.attack, outcome.rep, outcome.reason
     spec = group.attacks[attack]
     if outcome.row is None:
-        return Played(attack, rep, unplayed(group.games[rep], spec, f"{SETTING_UP} {how}"))
+        return FinishedRow(attack, rep, unplayed(group.games[rep], spec, f"{SETTING_UP} {reason}"))
     row = lost(outcome.row, spec, "")
-    return Played(attack, rep, replace(row, error=f"attack {row.attack!r} {how}"))
+    return FinishedRow(attack, rep, replace(row, error=f"attack {row.attack!r} {reason}"))
 
 
-def _build(game: Game, bounds: tuple[str, ...]) -> Round | str:
+def _set_up(game: Game, bounds: tuple[str, ...]) -> Round | str:
     """A round with all that its attacks share, or why there is none."""
     try:
         round_ = Round.of(game, bounds)
@@ -182,9 +182,9 @@ def _build(game: Game, bounds: tuple[str, ...]) -> Round | str:
     return round_
 
 
-def _take(turn: Turn, spec: AttackSpec, rounds: dict[int, Round]) -> Iterator[Event]:
-    """One turn. A call for several repetitions that fails is taken again one by one."""
-    yield Started(turn)
+def _play_turn(turn: Turn, spec: AttackSpec, rounds: dict[int, Round]) -> Iterator[Event]:
+    """One turn. A call for several repetitions that fails is made again one by one."""
+    yield AttackStarted(turn)
     exhausted = False
     try:
         if len(turn.reps) > 1:
@@ -195,9 +195,9 @@ def _take(turn: Turn, spec: AttackSpec, rounds: dict[int, Round]) -> Iterator[Ev
         exhausted = isinstance(error, OutOfMemory)
         if len(turn.reps) > 1:
             if exhausted:
-                yield Exhausted()
-            for each in turn.alone():
-                yield from _take(each, spec, rounds)
+                yield MemoryExhausted()
+            for single in turn.split():
+                yield from _play_turn(single, spec, rounds)
             return
         if not isinstance(error, AttackError):
             error = AttackError(
@@ -205,9 +205,9 @@ def _take(turn: Turn, spec: AttackSpec, rounds: dict[int, Round]) -> Iterator[Ev
             )
         rows = [failed(rounds[turn.reps[0]], spec, error)]
     for rep, row in zip(turn.reps, rows, strict=True):
-        yield Played(turn.attack, rep, row)
+        yield FinishedRow(turn.attack, rep, row)
     if exhausted:
-        yield Exhausted()
+        yield MemoryExhausted()
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Stores beside each other: export to a table, merge, compare and prune."""
+"""Export a store to a table, merge stores, compare and prune them."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from typing import Any
 from reconbench.benchmarks.game.result import Result, Status
 from reconbench.benchmarks.game.setting import AXES
 from reconbench.benchmarks.store.provenance import NO_ATTACK
-from reconbench.benchmarks.store.store import FILE_NAME, Entry, Origin, Standing, Store, StoreError
+from reconbench.benchmarks.store.store import FILE_NAME, Entry, Freshness, Origin, Store, StoreError
 from reconbench.bounds.ceilings.base import MEAN
 from reconbench.datasets.atomic_files import write_atomic
 
 # A spreadsheet runs a cell that starts with one of these.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
-# What a table shows of a row as JSON text, and what it spreads over columns of its own.
+# Fields of a row that a table holds as JSON text, and the one that it spreads over columns.
 _NESTED = (
     "targets",
     "known",
@@ -46,21 +46,27 @@ class TransferError(ValueError):
     """Stores that cannot be merged, or a table that cannot be written."""
 
 
-def folder_of(path: Path) -> Path:
-    """An output folder, also when its store is named."""
+def output_folder(path: Path) -> Path:
+    """The output folder, given it or the store in it."""
     return path.parent if path.name == FILE_NAME else path
 
 
 def read(folder: Path) -> list[Entry]:
-    """Every row of a store, which is only read."""
-    with Store.reading(folder_of(folder)) as store:
+    """Every row of a store, without changing it."""
+    with Store.read_only(output_folder(folder)) as store:
         return store.entries()
 
 
-def standings(entries: Iterable[Entry]) -> list[Standing]:
+def check_freshness(entries: Iterable[Entry]) -> list[Freshness]:
     """Of each row in turn."""
-    known: Callable[[Origin], Standing] = cache(lambda origin: origin.standing)
-    return [known(each.key.origin) for each in entries]
+    known: Callable[[Origin], Freshness] = cache(lambda origin: origin.freshness)
+    return [known(entry.key.origin) for entry in entries]
+
+
+def drop_stale(entries: Sequence[Entry]) -> list[Entry]:
+    """The rows that are current, or whose plugins are not installed here."""
+    fresh = zip(entries, check_freshness(entries), strict=True)
+    return [entry for entry, freshness in fresh if freshness is not Freshness.STALE]
 
 
 @dataclass(frozen=True)
@@ -88,16 +94,16 @@ class Cell:
         return {**{name: row[name] for name in (*AXES, "attack", "attack_options")}, **counts}
 
 
-def cells(entries: Sequence[Entry]) -> list[Cell]:
+def group_cells(entries: Sequence[Entry]) -> list[Cell]:
     """Rows by cell, in the order in which their first ones were stored."""
-    groups: dict[tuple[object, ...], list[tuple[Result, Standing]]] = {}
-    for entry, standing in zip(entries, standings(entries), strict=True):
-        groups.setdefault(entry.row.cell, []).append((entry.row, standing))
-    return [_cell(group) for group in groups.values()]
+    groups: dict[tuple[object, ...], list[tuple[Result, Freshness]]] = {}
+    for entry, freshness in zip(entries, check_freshness(entries), strict=True):
+        groups.setdefault(entry.row.cell, []).append((entry.row, freshness))
+    return [_build_cell(group) for group in groups.values()]
 
 
-def _cell(group: Sequence[tuple[Result, Standing]]) -> Cell:
-    rows = [row for row, standing in group if standing is not Standing.STALE]
+def _build_cell(group: Sequence[tuple[Result, Freshness]]) -> Cell:
+    rows = [row for row, freshness in group if freshness is not Freshness.STALE]
     done = [row for row in rows if row.status is Status.OK]
     scored = [row for row in done if row.successes is not None]
     computed = [row for row in done if row.attack == NO_ATTACK]
@@ -111,7 +117,7 @@ def _cell(group: Sequence[tuple[Result, Standing]]) -> Cell:
         failed=len(errors),
         skipped=sum(row.status is Status.SKIPPED for row in rows),
         stale=len(group) - len(rows),
-        unknown=sum(standing is Standing.UNKNOWN for _, standing in group),
+        unknown=sum(freshness is Freshness.UNKNOWN for _, freshness in group),
         success=fmean(row.successes or 0 for row in scored) if scored else None,
         baseline=fmean(prior) if prior else None,
         seconds=fmean(row.seconds for row in done) if done else None,
@@ -121,9 +127,9 @@ def _cell(group: Sequence[tuple[Result, Standing]]) -> Cell:
 
 
 def export(entries: Sequence[Entry], path: Path) -> int:
-    """Write rows as CSV or Parquet, by the file's name, whole or not at all; how many."""
+    """Write rows as CSV or Parquet, by the file's name, all or none; return how many."""
     if not path.parent.is_dir():
-        raise TransferError(f"cannot write {path}: no folder {path.parent}; make it first")
+        raise TransferError(f"cannot write {path}: no folder {path.parent}; create it first")
     columns = _columns(entries)
     try:
         if path.suffix.lower() == ".csv":
@@ -138,18 +144,18 @@ def export(entries: Sequence[Entry], path: Path) -> int:
 
 
 def _columns(entries: Sequence[Entry]) -> dict[str, list[Any]]:
-    """Row by row the same columns: a field each, and one for each ceiling and confidence."""
-    found: dict[str, list[Any]] = {"key": [each.key.text for each in entries]}
-    found["code"] = [each.key.origin.code for each in entries]
-    found["standing"] = [each.value for each in standings(entries)]
+    """One column per field, and one per ceiling and confidence."""
+    columns: dict[str, list[Any]] = {"key": [entry.key.text for entry in entries]}
+    columns["code"] = [entry.key.origin.code for entry in entries]
+    columns["standing"] = [freshness.value for freshness in check_freshness(entries)]
     for each in fields(Result):
         values = [getattr(entry.row, each.name) for entry in entries]
         if each.name == "status":
-            found[each.name] = [Status(value).value for value in values]
+            columns[each.name] = [Status(value).value for value in values]
         elif each.name in _NESTED:
-            found[each.name] = [None if value is None else _json(value) for value in values]
+            columns[each.name] = [None if value is None else _json(value) for value in values]
         elif each.name != _SPREAD:
-            found[each.name] = values
+            columns[each.name] = values
     levels = {
         (bound, level): None
         for entry in entries
@@ -157,10 +163,10 @@ def _columns(entries: Sequence[Entry]) -> dict[str, list[Any]]:
         for level in values
     }
     for bound, level in levels:
-        found[f"ceiling_{bound}_{level}"] = [
+        columns[f"ceiling_{bound}_{level}"] = [
             _number(entry.row.ceilings.get(bound, {}).get(level)) for entry in entries
         ]
-    return found
+    return columns
 
 
 def _json(value: object) -> str:
@@ -177,11 +183,11 @@ def _csv(columns: Mapping[str, Sequence[Any]]) -> str:
     writer = csv.writer(out)
     writer.writerow(columns)
     for line in zip(*columns.values(), strict=True):
-        writer.writerow([_harmless(cell) for cell in line])
+        writer.writerow([_escape_formula(cell) for cell in line])
     return out.getvalue()
 
 
-def _harmless(cell: object) -> object:
+def _escape_formula(cell: object) -> object:
     if isinstance(cell, str) and cell.startswith(_FORMULA):
         return f"'{cell}"
     return repr(cell) if isinstance(cell, float) else cell
@@ -221,59 +227,58 @@ def _write_parquet(path: Path, columns: Mapping[str, Sequence[Any]]) -> None:
 
 
 @dataclass(frozen=True)
-class Merged:
-    """What came of a merge: rows added, failed ones replaced, and those that were there."""
+class MergeCounts:
+    """Rows that a merge added, failed ones that it replaced, and those that were there."""
 
     added: int
     replaced: int
     same: int
 
 
-def merge(into: Path, others: Sequence[Path]) -> Merged:
+def merge(into: Path, others: Sequence[Path]) -> MergeCounts:
     """Add the rows of other stores to one, all or none.
 
-    Rows with one key must be equal but for timings. A finished row beats a failed one.
+    Rows with the same key must be equal but for timings. A finished row replaces a failed one.
     """
     sources = [(folder, read(folder)) for folder in others]
     with ExitStack() as stack:
-        store = stack.enter_context(Store(folder_of(into)))
-        had = {each.key: each.row for each in store.entries()}
-        found = dict(had)
+        store = stack.enter_context(Store(output_folder(into)))
+        before = {entry.key: entry.row for entry in store.entries()}
+        rows = dict(before)
         new: dict[str, Entry] = {}
         same = 0
         for folder, entries in sources:
             for entry in entries:
-                mine = found.get(entry.key)
-                if mine is None or _outdoes(entry.row, mine):
-                    found[entry.key] = entry.row
+                mine = rows.get(entry.key)
+                if mine is None or _replaces(entry.row, mine):
+                    rows[entry.key] = entry.row
                     new[entry.key.text] = entry
                     continue
                 if Status.FAILED not in (mine.status, entry.row.status):
-                    _must_agree(mine, entry, folder, into)
+                    _check_equal(mine, entry, folder, into)
                 same += 1
         if new or not store.path.exists():
             store.add(new.values())
-        replaced = sum(entry.key in had for entry in new.values())
-        return Merged(len(new) - replaced, replaced, same)
+        replaced = sum(entry.key in before for entry in new.values())
+        return MergeCounts(len(new) - replaced, replaced, same)
 
 
-def _outdoes(row: Result, mine: Result) -> bool:
+def _replaces(row: Result, mine: Result) -> bool:
     return mine.status is Status.FAILED and row.status is not Status.FAILED
 
 
-def _must_agree(mine: Result, entry: Entry, folder: Path, into: Path) -> None:
+def _check_equal(mine: Result, entry: Entry, folder: Path, into: Path) -> None:
     names = mine.differences(entry.row)
     if names:
         values = f"{getattr(mine, names[0])!r} and {getattr(entry.row, names[0])!r}"[:200]
         raise TransferError(
-            f"{folder} and {into} hold one row with two results, nothing was merged: "
+            f"{folder} and {into} hold different results for the same row, nothing was merged: "
             f"{mine.describe()} (key {entry.key.text[:12]}) differs in {', '.join(names)}: "
-            f"{values}; "
-            "play it again with --force on both machines to see which is right"
+            f"{values}; play it again with --force on both machines to see which is right"
         )
 
 
-class Kind(StrEnum):
+class DifferenceKind(StrEnum):
     """How two stores may differ in a row."""
 
     ONLY_FIRST = "only in the first"
@@ -286,7 +291,7 @@ class Kind(StrEnum):
 class Difference:
     """A row in which two stores differ; ``fields`` are those that do, where both have it."""
 
-    kind: Kind
+    kind: DifferenceKind
     row: str
     fields: Mapping[str, tuple[Any, Any]]
 
@@ -301,33 +306,33 @@ class Difference:
 
 
 def diff(first: Path, second: Path) -> list[Difference]:
-    """Rows that two stores do not have in common, but for timings and memory.
+    """The rows in which two stores differ, apart from timings and memory.
 
-    Rows of one configuration made by different code are held against each other.
+    Rows of the same configuration made by different code are compared with each other.
     """
     left, right = read(first), read(second)
     mine = {each.key: each for each in left}
     theirs = {each.key: each for each in right}
     by_config = {each.key.config: each for each in right if each.key not in mine}
-    found, paired = [], set()
+    differences, paired = [], set()
     for entry in left:
         other = theirs.get(entry.key)
         if other is not None:
             values = _values(entry.row, other.row)
             if values:
-                found.append(Difference(Kind.VALUES, entry.row.describe(), values))
+                differences.append(Difference(DifferenceKind.VALUES, entry.row.describe(), values))
             continue
         other = by_config.get(entry.key.config) if entry.key.config else None
         if other is None:
-            found.append(Difference(Kind.ONLY_FIRST, entry.row.describe(), {}))
+            differences.append(Difference(DifferenceKind.ONLY_FIRST, entry.row.describe(), {}))
         else:
             paired.add(other.key)
             values = _values(entry.row, other.row)
-            found.append(Difference(Kind.CODE, entry.row.describe(), values))
+            differences.append(Difference(DifferenceKind.CODE, entry.row.describe(), values))
     for entry in right:
         if entry.key not in mine and entry.key not in paired:
-            found.append(Difference(Kind.ONLY_SECOND, entry.row.describe(), {}))
-    return found
+            differences.append(Difference(DifferenceKind.ONLY_SECOND, entry.row.describe(), {}))
+    return differences
 
 
 def _values(mine: Result, theirs: Result) -> dict[str, tuple[Any, Any]]:
@@ -335,19 +340,20 @@ def _values(mine: Result, theirs: Result) -> dict[str, tuple[Any, Any]]:
     return {name: (a[name], b[name]) for name in mine.differences(theirs)}
 
 
-def prunable(entries: Sequence[Entry], *, stale: bool, failed: bool) -> list[Entry]:
+def find_prunable(entries: Sequence[Entry], *, stale: bool, failed: bool) -> list[Entry]:
     """The rows that were made by other code, those that failed, or both."""
     return [
         entry
-        for entry, standing in zip(entries, standings(entries), strict=True)
-        if (stale and standing is Standing.STALE) or (failed and entry.row.status is Status.FAILED)
+        for entry, freshness in zip(entries, check_freshness(entries), strict=True)
+        if (stale and freshness is Freshness.STALE)
+        or (failed and entry.row.status is Status.FAILED)
     ]
 
 
-def prune(folder: Path, doomed: Sequence[Entry]) -> None:
+def prune(folder: Path, entries: Sequence[Entry]) -> None:
     """Delete rows, all or none."""
-    where = folder_of(folder)
-    if not (where / FILE_NAME).is_file():
-        raise StoreError(f"no result store at {where / FILE_NAME}")
-    with Store(where) as store:
-        store.delete(each.key for each in doomed)
+    path = output_folder(folder) / FILE_NAME
+    if not path.is_file():
+        raise StoreError(f"no result store at {path}: name the output folder of `reconbench run`")
+    with Store(path.parent) as store:
+        store.delete(entry.key for entry in entries)

@@ -165,14 +165,15 @@ def computation_versions(kind: str) -> dict[str, str]:
     """Versions of reconbench and of the libraries that the code of a kind of computation names."""
     code = "\n".join(read_code(path) for _, path in find_computation(kind))
     used = [package for name, package in LIBRARIES.items() if re.search(rf"\b{name}\b", code)]
-    return {name: _installed_version(name) for name in (OURS, *used)}
+    return {name: installed_version(name) or "" for name in (OURS, *used)}
 
 
-def _installed_version(name: str) -> str:
+def installed_version(package: str) -> str | None:
+    """None if it is not installed."""
     try:
-        return version(name)
+        return version(package)
     except PackageNotFoundError:
-        return ""
+        return None
 
 
 def shipped_name(spec: str) -> str | None:

@@ -1,8 +1,8 @@
-"""The result store: one SQLite file in the output folder, one row an attack, game and repetition.
+"""The result store: one SQLite file in the output folder, one row per attack, game and repetition.
 
 Rows are written one by one as they are finished, so that a killed run loses at most the rows in
 flight. They are found again by a key hashed from the configuration, the prior's content and the
-code that made them. A finished row is never rewritten; a failed one gives way to a new attempt.
+code that made them. A finished row is never rewritten; a new attempt replaces a failed one.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from reconbench.benchmarks.game.play import AttackSpec, Game
 from reconbench.benchmarks.game.result import SCHEMA_VERSION, Result, ResultError, Status
 from reconbench.benchmarks.game.setting import axis_json
 from reconbench.benchmarks.store.provenance import bounds_in_files, code_version, shipped_name
+from reconbench.benchmarks.store.source_code import hash_text
 
 FILE_NAME = "results.sqlite"
 # Seconds to wait for another process that writes.
@@ -40,7 +41,9 @@ _TABLE = """CREATE TABLE results (
     status TEXT NOT NULL DEFAULT '',
     seal TEXT NOT NULL DEFAULT '',
     row TEXT NOT NULL)"""
+# Columns that schema 1 did not have.
 _ADDED = ("config", "attack", "mechanism", "code", "status", "seal")
+_CANNOT_OPEN = "cannot open a result store at {path}: {error}; {remedy}"
 _PUT = """INSERT INTO results (key, config, attack, mechanism, code, status, seal, row)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (key) DO UPDATE SET status = excluded.status, seal = excluded.seal,
@@ -53,13 +56,13 @@ class StoreError(ValueError):
 
 
 class StoreWriteError(StoreError):
-    """A store that could be opened but takes no more rows: a full disk, most likely."""
+    """A store that could be opened but not written to: most likely, the disk is full."""
 
     exit_code = 3
 
 
-class Standing(StrEnum):
-    """How a stored row stands to the code that is here now."""
+class Freshness(StrEnum):
+    """Whether a stored row was made by the code that is here now."""
 
     CURRENT = "current"
     STALE = "stale"
@@ -75,20 +78,20 @@ class Origin:
     code: str = ""
 
     @property
-    def standing(self) -> Standing:
+    def freshness(self) -> Freshness:
         """Unknown if a plugin is not on this machine."""
         if not self.code:
-            return Standing.STALE
+            return Freshness.STALE
         try:
             now = code_version(self.attack, self.mechanism, bounds_in_files(self.code))
         except plugins.PluginError:
-            return Standing.UNKNOWN
-        return Standing.CURRENT if now == self.code else Standing.STALE
+            return Freshness.UNKNOWN
+        return Freshness.CURRENT if now == self.code else Freshness.STALE
 
 
 @dataclass(frozen=True)
 class Key:
-    """The name of a row, and what it was hashed from; the name alone tells keys apart."""
+    """The hash that names a row, and what it was hashed from; only ``text`` is compared."""
 
     text: str
     config: str = field(default="", compare=False)
@@ -96,8 +99,8 @@ class Key:
 
 
 @dataclass(frozen=True)
-class Held:
-    """What a store tells of a row without reading it: how it ended, and a hash of its content."""
+class RowHeader:
+    """The status of a stored row and a hash of its content, without the content."""
 
     status: Status
     seal: str
@@ -105,19 +108,19 @@ class Held:
 
 @dataclass(frozen=True)
 class Entry:
-    """A row with its key, as they are in a store."""
+    """A stored row with its key."""
 
     key: Key
     row: Result
 
 
 class Keys:
-    """Hashes keys, each prior and each plugin's code once; so use it for one run only."""
+    """Hashes keys. It reads each prior and each plugin's code once: use it for one run only."""
 
     def __init__(self) -> None:
         self._prior = cache(lambda dataset: plugins.load_prior(dataset).sha256())
-        self._origin = cache(_origin)
-        self._mechanism = cache(_mechanism)
+        self._origin = cache(_find_origin)
+        self._mechanism = cache(_identify_mechanism)
         self._players: dict[tuple[str, str], str] = {}
 
     def of(self, game: Game, attack: AttackSpec, bounds: tuple[str, ...] = ()) -> Key:
@@ -125,9 +128,9 @@ class Keys:
 
         ``bounds`` are those in files.
         """
-        called = (attack.spec, repr(sorted(attack.options.items())))
-        if called not in self._players:
-            self._players[called] = _player(attack)
+        identity = identify_attack(attack)
+        if identity not in self._players:
+            self._players[identity] = _describe_attack(attack)
         axes = axis_json(game) | {
             "dataset": plugins.shorten_spec(game.dataset),
             "data_hash": self._prior(game.dataset),
@@ -136,9 +139,9 @@ class Keys:
             "rep": game.rep,
         }
         text = json.dumps([axes, SCHEMA_VERSION], sort_keys=True)
-        config = _sha256(text + self._players[called])
+        config = hash_text(text + self._players[identity])
         origin = self._origin(attack.spec, game.mechanism, bounds)
-        return Key(_sha256(f"{config} {origin.code.partition(' ')[0]}"), config, origin)
+        return Key(hash_text(f"{config} {origin.code.partition(' ')[0]}"), config, origin)
 
 
 def row_key(game: Game, attack: AttackSpec, bounds: tuple[str, ...] = ()) -> Key:
@@ -146,11 +149,11 @@ def row_key(game: Game, attack: AttackSpec, bounds: tuple[str, ...] = ()) -> Key
     return Keys().of(game, attack, bounds)
 
 
-def _origin(attack: str, mechanism: str, bounds: tuple[str, ...]) -> Origin:
+def _find_origin(attack: str, mechanism: str, bounds: tuple[str, ...]) -> Origin:
     return Origin(attack, mechanism, code_version(attack, mechanism, bounds))
 
 
-def _mechanism(spec: str) -> str:
+def _identify_mechanism(spec: str) -> str:
     """A mechanism by name; one in a file by its own name and the class's, wherever the file lies.
 
     The content of the file is part of the code that a key is hashed from.
@@ -160,7 +163,12 @@ def _mechanism(spec: str) -> str:
     return f"{plugins.load_mechanism(spec).name} {spec.rpartition(':')[2]}"
 
 
-def _player(attack: AttackSpec) -> str:
+def identify_attack(attack: AttackSpec) -> tuple[str, str]:
+    """What tells attacks with options apart."""
+    return attack.spec, repr(sorted(attack.options.items()))
+
+
+def _describe_attack(attack: AttackSpec) -> str:
     in_file = attack.spec.rpartition(":")[2] if ".py:" in attack.spec else ""
     name = shipped_name(attack.spec) or attack.build().name
     named = [name, in_file, dict(attack.options)]
@@ -176,8 +184,8 @@ class Store:
     def __init__(self, folder: Path) -> None:
         self.path = folder / FILE_NAME
         self._open: sqlite3.Connection | None = None
-        self._own = True
-        self._columns = "config, attack, mechanism, code, status, seal"
+        self._trusted = True
+        self._columns = ", ".join(_ADDED)
         if folder.exists() and not folder.is_dir():
             raise StoreError(
                 f"cannot open a result store at {self.path}: {folder} is not a folder; "
@@ -187,43 +195,43 @@ class Store:
             self.create()
 
     @classmethod
-    def reading(cls, folder: Path) -> Self:
-        """A store that must be there and is not changed, not even to the present schema.
+    def read_only(cls, folder: Path) -> Self:
+        """Open a store that must exist. It is not changed, not even to the present schema.
 
         It may come from elsewhere, so every row is validated whole.
         """
-        found = cls.__new__(cls)
-        found.path = folder / FILE_NAME
-        found._own = False
-        found._columns = "config, attack, mechanism, code, status, seal"
-        if not found.path.is_file():
+        store = cls.__new__(cls)
+        store.path = folder / FILE_NAME
+        store._trusted = False
+        store._columns = ", ".join(_ADDED)
+        if not store.path.is_file():
             raise StoreError(
-                f"no result store at {found.path}: name the output folder of `reconbench run`"
+                f"no result store at {store.path}: name the output folder of `reconbench run`"
             )
-        with found._complaining("cannot open a result store at {path}: {error}; {remedy}"):
-            uri = found.path.resolve().as_uri() + "?mode=ro"
-            if not found.path.with_name(f"{FILE_NAME}-wal").exists():
+        with store._report_errors(_CANNOT_OPEN):
+            uri = store.path.resolve().as_uri() + "?mode=ro"
+            if not store.path.with_name(f"{FILE_NAME}-wal").exists():
                 with suppress(OSError):
-                    if not os.access(found.path.parent, os.W_OK):
+                    if not os.access(store.path.parent, os.W_OK):
                         uri += "&immutable=1"
-            found._open = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=PATIENCE)
-            version, has_table = found._found(found._open)
+            store._open = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=PATIENCE)
+            version, has_table = _read_schema(store._open)
             if not has_table or not 1 <= version <= SCHEMA_VERSION:
-                raise found._other_schema(version)
+                raise store._other_schema(version)
             if version == 1:
-                found._columns = "'', '', '', '', '', ''"
-        return found
+                store._columns = ", ".join(["''"] * len(_ADDED))
+        return store
 
     def create(self) -> None:
-        """Make the store if there is none, and find out whether it can be written to."""
+        """Make the store if there is none; raises if it cannot be written to."""
         if self._open is not None:
             return
         connection = None
         try:
-            with self._complaining("cannot open a result store at {path}: {error}; {remedy}"):
+            with self._report_errors(_CANNOT_OPEN):
                 self.path.parent.mkdir(parents=True, exist_ok=True)
                 connection = sqlite3.connect(self.path, isolation_level=None, timeout=PATIENCE)
-                version, has_table = self._found(connection)
+                version, has_table = _read_schema(connection)
                 if has_table and not 1 <= version <= SCHEMA_VERSION:
                     raise self._other_schema(version)
                 _switch_to_wal(connection)
@@ -235,23 +243,9 @@ class Store:
             raise
         self._open = connection
 
-    def _found(self, connection: sqlite3.Connection) -> tuple[int, bool]:
-        """The schema and whether there is a table, both of one moment."""
-        inside = connection.in_transaction
-        if not inside:
-            connection.execute("BEGIN")
-        try:
-            (version,) = connection.execute("PRAGMA user_version").fetchone()
-            (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        finally:
-            if not inside:
-                connection.execute("ROLLBACK")
-        return int(version), tables > 0
-
     def _prepare(self, connection: sqlite3.Connection) -> None:
-        connection.execute("BEGIN IMMEDIATE")
-        try:
-            version, has_table = self._found(connection)
+        with _transaction(connection):
+            version, has_table = _read_schema(connection)
             if not has_table:
                 connection.execute(_TABLE)
             elif version == 1:
@@ -262,11 +256,6 @@ class Store:
                 connection.execute("UPDATE results SET status = json_extract(row, '$.status')")
             if version != SCHEMA_VERSION:
                 connection.execute(f"PRAGMA user_version={SCHEMA_VERSION}")
-            connection.execute("COMMIT")
-        except BaseException:
-            with suppress(sqlite3.Error):
-                connection.execute("ROLLBACK")
-            raise
 
     def _other_schema(self, version: int) -> StoreError:
         return StoreError(
@@ -275,12 +264,12 @@ class Store:
         )
 
     @contextmanager
-    def _complaining(self, message: str, kind: type[StoreError] = StoreError) -> Iterator[None]:
+    def _report_errors(self, message: str, kind: type[StoreError] = StoreError) -> Iterator[None]:
         try:
             yield
         except (OSError, sqlite3.Error) as error:
-            shown = message.format(path=self.path, error=error, remedy=_remedy(error))
-            raise kind(shown) from None
+            text = message.format(path=self.path, error=error, remedy=_find_remedy(error))
+            raise kind(text) from None
 
     def __enter__(self) -> Self:
         return self
@@ -297,55 +286,47 @@ class Store:
             self._open = None
 
     def put(self, key: Key | str, row: Result) -> None:
-        """Add a row, or replace a failed one. A finished one stays: the first wins."""
+        """Add a row, or replace a failed one. A finished row is kept."""
         self.create()
         with self._writing() as connection:
-            connection.execute(_PUT, _line(key, row))
+            connection.execute(_PUT, _encode(key, row))
 
     def add(self, entries: Iterable[Entry]) -> None:
         """As ``put``, but all or none."""
         self.create()
-        with self._writing() as connection:
-            connection.execute("BEGIN IMMEDIATE")
-            try:
-                connection.executemany(_PUT, (_line(each.key, each.row) for each in entries))
-                connection.execute("COMMIT")
-            except BaseException:
-                with suppress(sqlite3.Error):
-                    connection.execute("ROLLBACK")
-                raise
+        with self._writing() as connection, _transaction(connection):
+            connection.executemany(_PUT, (_encode(entry.key, entry.row) for entry in entries))
 
     def delete(self, keys: Iterable[Key]) -> None:
         """All or none; the space goes back to the disk unless another process is reading."""
+        names = [(key.text,) for key in keys]
         with self._writing() as connection:
-            connection.execute("BEGIN IMMEDIATE")
-            doomed = [(key.text,) for key in keys]
-            connection.executemany("DELETE FROM results WHERE key = ?", doomed)
-            connection.execute("COMMIT")
+            with _transaction(connection):
+                connection.executemany("DELETE FROM results WHERE key = ?", names)
             with suppress(sqlite3.Error):
                 connection.execute("VACUUM")
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
         message = "cannot write to {path}: {error}; all rows stored before are kept: {remedy}"
-        with self._complaining(message, StoreWriteError):
+        with self._report_errors(message, StoreWriteError):
             assert self._open is not None
             yield self._open
 
     def get(self, keys: Iterable[Key]) -> dict[Key, Result]:
-        """The rows that are there, of those asked for."""
+        """The stored rows among these keys."""
         wanted = {key.text: key for key in keys}
         rows = self._select("SELECT key, seal, row FROM results")
         return {
             wanted[text]: self._read(text, seal, row) for text, seal, row in rows if text in wanted
         }
 
-    def held(self, keys: Iterable[Key]) -> dict[Key, Held]:
-        """Which rows are there, of those asked for: whole, as their seals say, but not read."""
+    def read_headers(self, keys: Iterable[Key]) -> dict[Key, RowHeader]:
+        """The headers of the stored rows among these keys; their seals are checked."""
         wanted = {key.text: key for key in keys}
         rows = self._select("SELECT key, status, seal, CAST(row AS BLOB) FROM results")
         return {
-            wanted[text]: self._looked_at(text, status, seal, row)
+            wanted[text]: self._read_header(text, status, seal, row)
             for text, status, seal, row in rows
             if text in wanted
         }
@@ -367,29 +348,29 @@ class Store:
         return sum(
             count
             for attack, mechanism, code, count in counts
-            if Origin(attack, mechanism, code).standing is Standing.STALE
+            if Origin(attack, mechanism, code).freshness is Freshness.STALE
         )
 
     def _select(self, query: str) -> list[tuple[Any, ...]]:
         if self._open is None:
             return []
-        with self._complaining("{path} cannot be read: {error}; {remedy}"):
+        with self._report_errors("{path} cannot be read: {error}; {remedy}"):
             return self._open.execute(query).fetchall()
 
-    def _looked_at(self, key: str, status: str, seal: str, content: Any) -> Held:
+    def _read_header(self, key: str, status: str, seal: str, content: Any) -> RowHeader:
         with self._reading(key):
             now = _seal(key, content)
             if seal and seal != now:
                 raise ResultError("it was changed after it was written")
-            return Held(Status(status), now)
+            return RowHeader(Status(status), now)
 
     def _read(self, key: str, seal: str, text: Any) -> Result:
         with self._reading(key):
             raw = json.loads(text)
             if seal and seal != _seal(key, text.encode()):
                 raise ResultError("it was changed after it was written")
-            # A seal tells of damage, not of who wrote it: a store of others is read with care.
-            return Result.rebuilt(raw) if seal and self._own else Result.from_json(raw)
+            # A seal shows damage, not who wrote a row: rows of other stores are validated.
+            return Result.rebuilt(raw) if seal and self._trusted else Result.from_json(raw)
 
     @contextmanager
     def _reading(self, key: str) -> Iterator[None]:
@@ -402,7 +383,7 @@ class Store:
             ) from None
 
 
-def _line(key: Key | str, row: Result) -> tuple[str, ...]:
+def _encode(key: Key | str, row: Result) -> tuple[str, ...]:
     key = Key(key) if isinstance(key, str) else key
     text = json.dumps(row.to_json(), ensure_ascii=False, allow_nan=False)
     origin = key.origin
@@ -423,24 +404,47 @@ def _seal(key: str, content: bytes) -> str:
     return hashlib.sha256(key.encode() + content).hexdigest()[:16]
 
 
-def _sha256(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
+@contextmanager
+def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """All or nothing."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        with suppress(sqlite3.Error):
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _read_schema(connection: sqlite3.Connection) -> tuple[int, bool]:
+    """The schema and whether there is a table, both of one moment."""
+    inside = connection.in_transaction
+    if not inside:
+        connection.execute("BEGIN")
+    try:
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    finally:
+        if not inside:
+            connection.execute("ROLLBACK")
+    return int(version), tables > 0
 
 
 def _switch_to_wal(connection: sqlite3.Connection) -> None:
-    """Two processes that make one store at once meet here, where SQLite does not wait."""
-    until = time.monotonic() + PATIENCE
+    """Waits for other processes that make the same store, since SQLite does not wait here."""
+    deadline = time.monotonic() + PATIENCE
     while True:
         try:
             connection.execute("PRAGMA journal_mode=WAL")
             return
         except sqlite3.OperationalError as error:
-            if "locked" not in str(error) or time.monotonic() > until:
+            if "locked" not in str(error) or time.monotonic() > deadline:
                 raise
             time.sleep(0.05)
 
 
-def _remedy(error: Exception) -> str:
+def _find_remedy(error: Exception) -> str:
     text = str(error)
     if any(word in text for word in ("malformed", "not a database", "decode")):
         return "the file is damaged: restore it from a copy, or move it away and run again"

@@ -28,7 +28,8 @@ from reconbench.benchmarks.computations.computation import Point
 from reconbench.benchmarks.computations.kinds import Curve
 from reconbench.benchmarks.game.play import AttackSpec, Game
 from reconbench.benchmarks.plugins.bounds import check_bound_files
-from reconbench.benchmarks.run.runner import Unit, called
+from reconbench.benchmarks.run.runner import Unit
+from reconbench.benchmarks.store.store import identify_attack
 from reconbench.benchmarks.suites.game_block import (
     AttackEntry,
     GameBlock,
@@ -96,7 +97,7 @@ class Suite(Strict):
             for game, attacks in part._rounds(seed, repetitions):
                 specs = found.setdefault(game, {})
                 for spec in (*attacks, *more):
-                    specs.setdefault(called(spec), spec)
+                    specs.setdefault(identify_attack(spec), spec)
         if more and not found:
             raise SuiteError(
                 f"suite {self.name} has computations only, nothing that attack {more[0].spec!r} "

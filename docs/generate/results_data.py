@@ -27,7 +27,6 @@ import pandas as pd
 from reconbench.benchmarks import plugins
 from reconbench.benchmarks.game.result import Result, Status
 from reconbench.benchmarks.store import export_import
-from reconbench.benchmarks.store.store import Standing
 from reconbench.benchmarks.store.summary import pooled, stated_optimum
 from reconbench.datasets.atomic_files import write_atomic
 
@@ -50,12 +49,7 @@ class ResultsError(ValueError):
 def stored_rows(folder: Path) -> list[Result]:
     """Read every current row of a store; rows made by other code are left out."""
     entries = export_import.read(folder)
-    standings = export_import.standings(entries)
-    return [
-        entry.row
-        for entry, standing in zip(entries, standings, strict=True)
-        if standing is not Standing.STALE
-    ]
+    return [entry.row for entry in export_import.drop_stale(entries)]
 
 
 def outcomes(rows: Iterable[Result]) -> pd.DataFrame:

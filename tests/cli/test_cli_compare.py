@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from reconbench.benchmarks.game.options import Options
-from reconbench.benchmarks.game.play import AttackSpec, Game
-from reconbench.benchmarks.run.runner import Unit, play_unit
+from reconbench.benchmarks.game.play import AttackSpec, Game, Round, play
 from reconbench.benchmarks.store.store import Store, row_key
 from reconbench.cli._show import _widths
 
@@ -27,7 +26,7 @@ def stores(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("stores")
     for rep in range(8):
         game = replace(GAME, rep=rep)
-        (row,) = play_unit(Unit(game, (PRIOR,)))
+        row = play(Round.of(game), PRIOR)
         for name, change in (("before", 0), ("after", -2)):
             with Store(folder / name) as store:
                 moved = replace(row, successes=(row.successes or 0) + change)

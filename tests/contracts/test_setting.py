@@ -18,7 +18,7 @@ from reconbench.benchmarks.game.play import AttackSpec, Game, Round, play
 from reconbench.benchmarks.game.result import Result
 from reconbench.benchmarks.game.setting import AXES, Setting, varying_axes
 from reconbench.benchmarks.run.runner import run
-from reconbench.benchmarks.store.export_import import cells
+from reconbench.benchmarks.store.export_import import group_cells
 from reconbench.benchmarks.store.store import Entry, Key, Store, row_key
 from reconbench.benchmarks.store.summary import Summary, summarise
 from reconbench.benchmarks.suites.suite import read_suite
@@ -70,7 +70,7 @@ def summaries(row: Result, axis: str) -> list[Summary]:
 def test_summaries_and_cells_are_apart(row: Result, axis: str) -> None:
     assert len(summaries(row, axis)) == 2
     entries = [Entry(Key(str(i)), each) for i, each in enumerate(pair(row, axis))]
-    assert len(cells(entries)) == 2
+    assert len(group_cells(entries)) == 2
 
 
 @axis

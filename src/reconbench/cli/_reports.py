@@ -1,7 +1,7 @@
-"""The reports of a run, written once: they are left alone while nothing they come from changes.
+"""The reports of a run, written again only when something they are made from has changed.
 
 A small file beside them records what they were made from, a hash of each, and what the terminal
-showed. A report that is gone or altered, other rows or other code: all are written anew.
+showed. If a report is missing or altered, or rows or code changed, all are written again.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from reconbench.cli._show import Lines
 
 if TYPE_CHECKING:
     from reconbench.benchmarks.game.result import Result
-    from reconbench.benchmarks.store.store import Held, Key
+    from reconbench.benchmarks.store.store import Key, RowHeader
     from reconbench.reports.leaderboard.table import Board
 
 CSV = "leaderboard.csv"
@@ -49,11 +49,11 @@ class Reports:
         return self.folder / HTML
 
     def refresh(
-        self, keys: Sequence[Key], stored: Mapping[Key, Held], rows: Callable[[], list[Result]]
+        self, keys: Sequence[Key], stored: Mapping[Key, RowHeader], rows: Callable[[], list[Result]]
     ) -> list[Lines]:
-        """Write what is not up to date with the stored rows; what the terminal shows of them.
+        """Bring the reports up to date with the stored rows; return what the terminal shows.
 
-        ``rows`` reads them, which takes a while, and is called only if that is needed.
+        ``rows`` reads the rows, which takes a while, and is called only if that is needed.
         """
         source = self._source((key.text, stored[key].seal) for key in keys)
         return self._recorded(source) or self._write(source, rows())
@@ -65,7 +65,7 @@ class Reports:
         return _sha256(json.dumps(made_from).encode())
 
     def _recorded(self, source: str) -> list[Lines] | None:
-        """What was shown, if the reports are there as they were written from this very source."""
+        """What was shown, if the reports are unaltered and were made from the same source."""
         try:
             record = json.loads((self.folder / RECORD).read_bytes())
             seal = record.pop("seal")

@@ -14,7 +14,7 @@ from reconbench.cli import _show
 
 if TYPE_CHECKING:
     from reconbench.benchmarks.game.result import Result
-    from reconbench.benchmarks.run.pool import Players
+    from reconbench.benchmarks.run.pool import GroupPlayer
     from reconbench.benchmarks.run.worker_process import Limits
 
 GAME_HELP = """Play one game and print prior, attack and ceiling side by side.
@@ -178,7 +178,7 @@ def game(
         Pool(min(jobs, reps), limits) as pool,
         _show.progress("game", reps * len(attacks), quiet=False) as advance,
     ):
-        pool.warm()
+        pool.start_workers()
         check(units[0].game)
         for each in attacks:
             each.build()
@@ -233,7 +233,7 @@ def run(
 ) -> None:
     from reconbench.benchmarks.game.play import versions
     from reconbench.benchmarks.game.result import Status
-    from reconbench.benchmarks.run.runner import Replay, available_cores, plan, rows_of, work_off
+    from reconbench.benchmarks.run.runner import Replay, available_cores, execute, plan, read_rows
     from reconbench.benchmarks.run.worker_process import Limits
     from reconbench.benchmarks.store.store import Store
     from reconbench.benchmarks.suites.suite import find_suite
@@ -267,7 +267,7 @@ def run(
         advance = stack.enter_context(
             _show.progress(chosen.name, todo.total, quiet=quiet or as_json, done=todo.held)
         )
-        work_off(
+        execute(
             todo,
             store,
             jobs=many,
@@ -276,9 +276,9 @@ def run(
             differs=lambda stored, played: changed.append((stored, played)),
         )
         played = todo.total - todo.held
-        stored = store.held(todo.keys) if played else todo.stored
+        stored = store.read_headers(todo.keys) if played else todo.stored
         reports = Reports(folder, chosen.name, facts, store.stale())
-        shown = reports.refresh(todo.keys, stored, lambda: rows_of(todo, store))
+        shown = reports.refresh(todo.keys, stored, lambda: read_rows(todo, store))
         failed = [key for key in todo.keys if stored[key].status is Status.FAILED]
         error = store.get(failed[:1])[failed[0]].error if failed else None
     if as_json:
@@ -307,7 +307,7 @@ def run(
 
 def _players(
     stack: ExitStack, jobs: int, units: int, limits: Limits, scheduler: str | None
-) -> tuple[Players, int]:
+) -> tuple[GroupPlayer, int]:
     """Worker processes here, or those of a cluster, and how many."""
     if scheduler is not None:
         from reconbench.benchmarks.run.cluster import Cluster
@@ -317,7 +317,7 @@ def _players(
     from reconbench.benchmarks.run.pool import Pool
 
     pool = stack.enter_context(Pool(jobs, limits))
-    pool.warm(units)
+    pool.start_workers(units)
     return pool, jobs
 
 

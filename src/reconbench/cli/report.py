@@ -44,8 +44,7 @@ def figures(
         str, typer.Option("--format", help="Formats, comma-separated: svg, png, pdf.")
     ] = "svg",
 ) -> None:
-    from reconbench.benchmarks.store.export_import import read, standings
-    from reconbench.benchmarks.store.store import Standing
+    from reconbench.benchmarks.store.export_import import drop_stale, read
     from reconbench.benchmarks.store.summary import summarise
     from reconbench.datasets.atomic_files import write_atomic
     from reconbench.reports.figures.export import Format, draw_leaderboard_figures
@@ -53,11 +52,7 @@ def figures(
 
     chosen = Format.parse_list(formats)
     entries = read(folder)
-    rows = [
-        entry.row
-        for entry, standing in zip(entries, standings(entries), strict=True)
-        if standing is not Standing.STALE
-    ]
+    rows = [entry.row for entry in drop_stale(entries)]
     # A store lists rows in the order they finished, which differs between runs.
     rows.sort(key=lambda row: (row.dataset, row.targets, row.attack, row.rep))
     board = Board.of(summarise(rows))

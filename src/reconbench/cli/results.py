@@ -1,9 +1,10 @@
-"""`reconbench results`: look at stored rows, and move them."""
+"""`reconbench results`: show, export, import, compare and delete stored rows."""
 
 from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -16,14 +17,14 @@ if TYPE_CHECKING:
     from reconbench.benchmarks.store.export_import import Cell
 
 DEFAULT = Path("results")
-# As many differences are listed; all are with --json.
+# How many differences are listed; --json lists all.
 LISTED = 20
 
 SHOW_HELP = """Show what stores hold, cell by cell.
 
-A cell is an attack on a game, over its repetitions, or a point of a computation. Stale rows were
-made by other code than is here now: they are counted and left out of all numbers, which are means
-over finished rows. Without folders, those in results/ are shown.
+A cell is one attack on one game, over its repetitions, or one point of a computation. Stale rows
+were made by a different version of the code: they are counted but left out of all numbers. Numbers
+are means over finished rows. Without folders, all stores in results/ are shown.
 
 \b
 Examples:
@@ -33,7 +34,8 @@ Examples:
 
 EXPORT_HELP = """Write rows as a table: CSV, or Parquet with the extra reconbench[parquet].
 
-One line a row. Ceilings have a column each, other nested values are JSON. Stale rows are left out.
+One line per row. Each ceiling has its own column; other nested values are JSON. Stale rows are left
+out.
 
 \b
 Examples:
@@ -43,17 +45,17 @@ Examples:
 
 IMPORT_HELP = """Merge the rows of other stores into one, all or none.
 
-Rows with one key must be equal but for timings and memory; otherwise nothing is written and the
-first one that differs is named, with exit code 2. A finished row takes the place of a failed one.
+Rows with the same key must be equal apart from timings and memory. Otherwise nothing is written,
+the first row that differs is named, and the exit code is 2. A finished row replaces a failed one.
 
 \b
 Examples:
   reconbench results import results/quick from-the-other-machine/quick
 """
 
-DIFF_HELP = """Compare two stores, but for timings and memory.
+DIFF_HELP = """Compare two stores, ignoring timings and memory.
 
-Exit code 0 when they hold the same rows, 1 when they do not, 2 when one cannot be read.
+The exit code is 0 if they hold the same rows, 1 if they do not, and 2 if one cannot be read.
 
 \b
 Examples:
@@ -61,9 +63,9 @@ Examples:
   reconbench results diff results/quick other/quick --json
 """
 
-PRUNE_HELP = """Delete stale rows, failed rows, or both, after saying which.
+PRUNE_HELP = """List and delete stale rows, failed rows, or both.
 
-Rows of plugins that are not on this machine are not stale and stay.
+Rows of plugins that are not installed on this machine are kept: they may be current.
 
 \b
 Examples:
@@ -86,25 +88,25 @@ def show(
     folders: Annotated[list[Path] | None, typer.Argument(help="Output folders.")] = None,
     as_json: Json = False,
 ) -> None:
-    from reconbench.benchmarks.store.export_import import cells, folder_of, read
+    from reconbench.benchmarks.store.export_import import group_cells, output_folder, read
     from reconbench.benchmarks.store.store import FILE_NAME
 
     chosen = folders or sorted(path.parent for path in DEFAULT.glob(f"*/{FILE_NAME}"))
     if not chosen:
         raise ValueError(f"no result store in {DEFAULT}/: name an output folder")
-    found = {str(folder_of(folder)): cells(read(folder)) for folder in chosen}
+    stores = {str(output_folder(folder)): group_cells(read(folder)) for folder in chosen}
     if as_json:
-        shown = [{"store": name, **each.to_json()} for name, of in found.items() for each in of]
+        shown = [{"store": name, **cell.to_json()} for name in stores for cell in stores[name]]
         typer.echo(json.dumps(shown, ensure_ascii=False, indent=1))
         return
-    for name, of in found.items():
-        _show_cells(name, of)
+    for name, cells in stores.items():
+        _show_cells(name, cells)
 
 
-def _show_cells(name: str, found: Sequence[Cell]) -> None:
+def _show_cells(name: str, cells: Sequence[Cell]) -> None:
     from reconbench.benchmarks.game.setting import axis_text, varying_axes
 
-    rows = [each.row for each in found]
+    rows = [cell.row for cell in cells]
     columns: dict[str, list[object]] = {
         "data set": [row.dataset for row in rows],
         "targets": [",".join(row.targets) for row in rows],
@@ -114,29 +116,34 @@ def _show_cells(name: str, found: Sequence[Cell]) -> None:
             if axis.name not in ("dataset", "targets")
         },
         "attack": [_show.named(row.attack, row.attack_options) for row in rows],
-        "ok": [each.ok for each in found],
-        **_if_any("failed", [each.failed for each in found]),
-        **_if_any("skipped", [each.skipped for each in found]),
-        **_if_any("stale", [each.stale for each in found]),
-        "success": [_brief(each.success) for each in found],
-        "prior": [_brief(each.baseline) for each in found],
-        "seconds": [_brief(each.seconds) for each in found],
-        **_if_any("values", [_values(each) for each in found]),
+        "ok": [cell.ok for cell in cells],
+        **_if_any("failed", [cell.failed for cell in cells]),
+        **_if_any("skipped", [cell.skipped for cell in cells]),
+        **_if_any("stale", [cell.stale for cell in cells]),
+        "success": [_brief(cell.success) for cell in cells],
+        "prior": [_brief(cell.baseline) for cell in cells],
+        "seconds": [_brief(cell.seconds) for cell in cells],
+        **_if_any("values", [_values(cell) for cell in cells]),
     }
     _show.table(name, list(columns), list(zip(*columns.values(), strict=True)))
-    stale, failed = sum(each.stale for each in found), sum(each.failed for each in found)
-    unknown = sum(each.unknown for each in found)
+    stale, failed = sum(cell.stale for cell in cells), sum(cell.failed for cell in cells)
+    unknown = sum(cell.unknown for cell in cells)
     if stale:
-        typer.echo(f"{stale} rows are stale: made by other code (results prune --stale)")
+        typer.echo(
+            f"{stale} rows are stale: made by other code (delete them with results prune --stale)"
+        )
     if unknown:
-        typer.echo(f"{unknown} rows are of plugins that are not here: nobody knows if stale")
+        typer.echo(
+            f"{unknown} rows belong to plugins that are not installed here; cannot tell whether "
+            "they are stale"
+        )
     if failed:
-        first = next(each.error for each in found if each.failed)
+        first = next(cell.error for cell in cells if cell.failed)
         typer.echo(f"{failed} rows failed; the first: {_show.plain(first)} (run --retry-failed)")
 
 
 def _values(cell: Cell) -> str:
-    """What a computation says, bound by bound."""
+    """The values of a computation, by bound."""
     return ", ".join(f"{bound} {value:.3g}" for bound, value in cell.values.items())
 
 
@@ -153,22 +160,17 @@ def export(
     folder: Folder,
     to: Annotated[Path, typer.Argument(help="A .csv or .parquet file.")],
     with_stale: Annotated[
-        bool, typer.Option("--with-stale", help="Stale rows too; a column says which.")
+        bool, typer.Option("--with-stale", help="Include stale rows; a column marks them.")
     ] = False,
 ) -> None:
+    from reconbench.benchmarks.store.export_import import drop_stale, read
     from reconbench.benchmarks.store.export_import import export as write
-    from reconbench.benchmarks.store.export_import import read, standings
-    from reconbench.benchmarks.store.store import Standing
 
     entries = read(folder)
-    kept = [
-        entry
-        for entry, standing in zip(entries, standings(entries), strict=True)
-        if with_stale or standing is not Standing.STALE
-    ]
+    kept = entries if with_stale else drop_stale(entries)
     write(kept, to)
     stale = len(entries) - len(kept)
-    left = f"; {stale} stale rows left out (--with-stale)" if stale else ""
+    left = f"; {stale} stale rows left out (--with-stale includes them)" if stale else ""
     typer.echo(f"{len(kept)} rows written to {to}{left}")
 
 
@@ -186,30 +188,31 @@ def import_(
         typer.echo(json.dumps(counts))
         return
     replaced = f", {done.replaced} failed ones replaced" if done.replaced else ""
-    typer.echo(f"{done.added} rows added{replaced}, {done.same} were there")
+    typer.echo(f"{done.added} rows added{replaced}, {done.same} were already there")
 
 
 @app.command(help=DIFF_HELP)
 def diff(
     first: Folder,
-    second: Annotated[Path, typer.Argument(help="Another one.")],
+    second: Annotated[Path, typer.Argument(help="Another output folder.")],
     as_json: Json = False,
 ) -> None:
     from reconbench.benchmarks.store.export_import import diff as compare
 
-    found = compare(first, second)
+    differences = compare(first, second)
     if as_json:
-        shown = {"equal": not found, "differences": [each.to_json() for each in found]}
+        listed = [difference.to_json() for difference in differences]
+        shown = {"equal": not differences, "differences": listed}
         typer.echo(json.dumps(shown, ensure_ascii=False, indent=1))
-    elif not found:
-        typer.echo("the same rows, but for timings and memory")
+    elif not differences:
+        typer.echo("the same rows, apart from timings and memory")
     else:
-        typer.echo(f"{len(found)} rows differ")
-        for each in found[:LISTED]:
-            typer.echo(each.describe())
-        if len(found) > LISTED:
-            typer.echo(f"... and {len(found) - LISTED} more: all of them with --json")
-    if found:
+        typer.echo(f"{len(differences)} rows differ")
+        for difference in differences[:LISTED]:
+            typer.echo(difference.describe())
+        if len(differences) > LISTED:
+            typer.echo(f"... and {len(differences) - LISTED} more: --json lists all")
+    if differences:
         raise typer.Exit(1)
 
 
@@ -218,25 +221,25 @@ def prune(
     folder: Folder,
     stale: Annotated[bool, typer.Option("--stale", help="Rows made by other code.")] = False,
     failed: Annotated[bool, typer.Option("--failed", help="Rows that failed.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would go.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="List, do not delete.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
 ) -> None:
-    from reconbench.benchmarks.store.export_import import prunable, read
+    from reconbench.benchmarks.store.export_import import find_prunable, read
     from reconbench.benchmarks.store.export_import import prune as delete
 
     if not (stale or failed):
         raise ValueError("say which rows to delete: --stale, --failed or both")
     entries = read(folder)
-    doomed = prunable(entries, stale=stale, failed=failed)
-    by_attack: dict[str, int] = {}
-    for entry in doomed:
-        by_attack[entry.row.attack] = by_attack.get(entry.row.attack, 0) + 1
-    of = ", ".join(f"{count} of {name}" for name, count in by_attack.items())
-    kinds = " and ".join([*(["stale"] if stale else []), *(["failed"] if failed else [])])
-    typer.echo(f"{len(doomed)} {kinds} rows of {len(entries)}" + (f": {of}" if of else ""))
-    if dry_run or not doomed:
+    prunable = find_prunable(entries, stale=stale, failed=failed)
+    by_attack = Counter(entry.row.attack for entry in prunable)
+    counts = ", ".join(f"{count} of {name}" for name, count in by_attack.items())
+    kinds = " and ".join(["stale"] * stale + ["failed"] * failed)
+    typer.echo(
+        f"{len(prunable)} {kinds} rows of {len(entries)}" + (f": {counts}" if counts else "")
+    )
+    if dry_run or not prunable:
         return
     if not yes and sys.stdin.isatty():
         typer.confirm("Delete them?", abort=True)
-    delete(folder, doomed)
-    typer.echo(f"{len(doomed)} rows deleted, {len(entries) - len(doomed)} left")
+    delete(folder, prunable)
+    typer.echo(f"{len(prunable)} rows deleted, {len(entries) - len(prunable)} left")

@@ -1,4 +1,4 @@
-"""`reconbench suite`: what a suite holds and costs."""
+"""`reconbench suite`: list suites, and show what one holds and takes."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def list_(as_json: Json = False) -> None:
         typer.echo(json.dumps(found, ensure_ascii=False, indent=1))
         return
     _show.pairs({each["name"]: f"{_size(each)}. {each['description']}" for each in found})
-    typer.echo("times are rough, for one core; `reconbench suite show NAME` has more")
+    typer.echo("times are rough, for one core; `reconbench suite show NAME` shows more")
 
 
 @app.command()
@@ -65,8 +65,8 @@ def show(
     out: Annotated[
         Path | None,
         typer.Option(
-            help="A folder of results: its rows are done, and time the rest. Default: "
-            "results/SUITE, if there is one."
+            help="A folder of results: its rows count as done, and their times estimate the rest. "
+            "Default: results/SUITE, if it exists."
         ),
     ] = None,
     reps: Annotated[
@@ -77,7 +77,7 @@ def show(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Show a suite's games, with time and memory, before anything runs.
+    """Show a suite's games and computations, with estimates of time and memory.
 
     \b
     Examples:
@@ -118,19 +118,19 @@ def show(
     for each in computations:
         typer.echo(
             f"computation: {each['compute']} ({each['suite']}), {each['rows']} rows, "
-            f"{each['stored']} of them stored"
+            f"{each['stored']} of them stored; after {each['reference']}"
         )
 
 
 def _computations(suite: Suite, done: list[Entry]) -> list[dict[str, Any]]:
-    """Each computation as the suite asks for it, with its rows and how many of them are stored."""
+    """Each computation as the suite asks for it, with the number of its rows and stored rows."""
     keys = {each.key for each in done}
     found = []
     for name, curve in suite.computations():
         points = [point.key for point in curve.points(name)]
         counts = {"rows": len(points), "stored": sum(key in keys for key in points)}
         asked = curve.model_dump(mode="json", exclude_none=True)
-        found.append({"suite": name, **asked, **counts})
+        found.append({"suite": name, "reference": curve.reference, **asked, **counts})
     return found
 
 
@@ -202,7 +202,7 @@ def _totals(plan: Estimate, jobs: int) -> list[str]:
         f"{len(plan.games)} games, {plan.rows} rows, {plan.stored} of them stored",
         f"time: about {_time(plan.seconds / jobs)} with {jobs} jobs, {_time(plan.seconds)} on one "
         f"core (from {plan.source})",
-        f"memory: up to {plan.memory_mib:,.0f} MiB a worker; the largest release has "
+        f"memory: up to {plan.memory_mib:,.0f} MiB per worker; the largest release has "
         f"{plan.released:,} cells",
     ]
 

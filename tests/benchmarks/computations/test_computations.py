@@ -16,13 +16,13 @@ from reconbench.benchmarks.computations.computation import ComputationError, Poi
 from reconbench.benchmarks.computations.kinds import KINDS, VALUE_MEANINGS
 from reconbench.benchmarks.computations.risk import BOUNDS, UniformGuess
 from reconbench.benchmarks.game.result import Result, Status
-from reconbench.benchmarks.run.runner import Replay, carry_out, plan, run
+from reconbench.benchmarks.run.runner import Replay, execute, plan, run
 from reconbench.benchmarks.store.export_import import (
-    Kind,
-    cells,
+    DifferenceKind,
     diff,
+    find_prunable,
+    group_cells,
     merge,
-    prunable,
     prune,
     read,
 )
@@ -32,7 +32,7 @@ from reconbench.benchmarks.store.provenance import (
     computation_versions,
     find_computation,
 )
-from reconbench.benchmarks.store.store import Entry, Origin, Standing, Store
+from reconbench.benchmarks.store.store import Entry, Freshness, Origin, Store
 from reconbench.benchmarks.store.summary import summarise
 from reconbench.benchmarks.suites.suite import Suite, SuiteError, find_suite, read_suite
 from reconbench.bounds import ApproxDP, GaussianDP, PureDP, Relation, beta
@@ -98,7 +98,7 @@ def test_rows_go_to_the_store_and_back(tmp_path: Path) -> None:
     for _ in range(2):
         with Store(tmp_path) as store:
             store.add(entries)
-    with Store.reading(tmp_path) as store:
+    with Store.read_only(tmp_path) as store:
         assert [each.row for each in store.entries()] == [each.row for each in entries]
     row = entries[0].row
     assert row.attack == row.adversary == "none" and row.successes is None
@@ -157,7 +157,7 @@ def test_a_stored_point_is_not_computed_again(
         changed: list[str] = []
         todo = plan([], store, Replay.ALL, points)
         assert len(todo.points) == 8 and todo.held == 0
-        carry_out(todo, store, differs=lambda old, new: changed.append(old.describe()))
+        execute(todo, store, differs=lambda old, new: changed.append(old.describe()))
         assert changed == []
         assert [each.row for each in store.entries()] == first
 
@@ -201,9 +201,9 @@ def test_a_point_is_stale_if_its_own_code_changed(
         kind: Origin(NO_ATTACK, kind, code_version(NO_ATTACK, kind))
         for kind in ("success", "queries", "gradient-errors", "gradient-risk", "rad")
     }
-    assert {origin.standing for origin in origins.values()} == {Standing.CURRENT}
+    assert {origin.freshness for origin in origins.values()} == {Freshness.CURRENT}
     change_module(f"reconbench.{module}")
-    found = {kind for kind, origin in origins.items() if origin.standing is Standing.STALE}
+    found = {kind for kind, origin in origins.items() if origin.freshness is Freshness.STALE}
     assert found - {"gradient-risk"} == stale
     assert ("gradient-risk" in found) == module.endswith("computation")
 
@@ -241,18 +241,18 @@ def test_changed_code_computes_beside_the_stale_rows(
         run([], store, points=suite.points())
         assert len(store.entries()) == 16 and store.stale() == 8
     entries = read(tmp_path / "new")
-    assert len(prunable(entries, stale=True, failed=False)) == 8
-    prune(tmp_path / "new", prunable(entries, stale=True, failed=False))
+    assert len(find_prunable(entries, stale=True, failed=False)) == 8
+    prune(tmp_path / "new", find_prunable(entries, stale=True, failed=False))
     found = diff(tmp_path / "old", tmp_path / "new")
-    assert [each.kind for each in found] == [Kind.CODE] * 8
+    assert [each.kind for each in found] == [DifferenceKind.CODE] * 8
     assert all(not each.fields for each in found)
-    shown = cells(read(tmp_path / "new"))
+    shown = group_cells(read(tmp_path / "new"))
     assert [each.ok for each in shown] == [1] * 8
     assert all(each.success is None and each.values.keys() >= {"f-dp"} for each in shown)
 
 
 def test_rows_of_before_are_stale() -> None:
-    assert Origin("none", "gaussian", "computation").standing is Standing.STALE
+    assert Origin("none", "gaussian", "computation").freshness is Freshness.STALE
 
 
 def test_one_label_a_neighbouring_relation() -> None:

@@ -22,7 +22,7 @@ from reconbench.benchmarks.game.play import (
 from reconbench.benchmarks.game.random_streams import stream
 from reconbench.benchmarks.game.result import Result, ResultError, Status
 from reconbench.benchmarks.game.row_ceilings import with_repetition_ceilings
-from reconbench.benchmarks.run.runner import Unit, play_unit
+from reconbench.benchmarks.run.runner import Unit, play_units
 from reconbench.benchmarks.store.summary import summarise
 from reconbench.bounds import ApproxDP, theorem_3_5
 
@@ -255,7 +255,8 @@ def test_failures_and_skips_become_rows(tmp_path: Path) -> None:
     path = tmp_path / "bad.py"
     path.write_text(BAD_PLUGIN)
     specs = tuple(AttackSpec(f"{path}:{name}") for name in ("Raises", "Shy"))
-    found = play_unit(Unit(SEX, (AttackSpec("prior"), *specs)))
+    unit = Unit(SEX, (AttackSpec("prior"), *specs))
+    found = [row for _, _, row in play_units([unit])]
     assert [row.status for row in found] == [Status.OK, Status.FAILED, Status.SKIPPED]
     assert "of my own" in (found[1].error or "") and found[2].error == "not today"
     summaries = summarise(found)

@@ -20,7 +20,7 @@ from reconbench.benchmarks.game.result import Result
 from reconbench.benchmarks.plugins import PluginError
 from reconbench.benchmarks.plugins.bounds import check_bound_files, load_bound, shipped_bounds
 from reconbench.benchmarks.plugins.check_bound import check_bound
-from reconbench.benchmarks.store.store import Standing, row_key
+from reconbench.benchmarks.store.store import Freshness, row_key
 from reconbench.benchmarks.store.summary import summarise
 from reconbench.reports import leaderboard_csv, leaderboard_html
 
@@ -241,12 +241,12 @@ def test_rows_of_another_set_of_bounds_are_other_rows(tmp_path: Path) -> None:
     with_bound, without = row_key(GAME, PRIOR, (spec,)), row_key(GAME, PRIOR)
     assert with_bound.text != without.text and with_bound.config == without.config
     assert row_key(GAME, PRIOR, (from_template(moved),)).text == with_bound.text
-    assert with_bound.origin.standing is Standing.CURRENT
+    assert with_bound.origin.freshness is Freshness.CURRENT
     file = tmp_path / "my_bound.py"
     file.write_text(file.read_text() + "# changed\n")
-    assert with_bound.origin.standing is Standing.STALE
+    assert with_bound.origin.freshness is Freshness.STALE
     file.unlink()
-    assert with_bound.origin.standing is Standing.UNKNOWN
+    assert with_bound.origin.freshness is Freshness.UNKNOWN
 
 
 def reconbench(folder: Path, *arguments: str, path: Path | None = None) -> str:

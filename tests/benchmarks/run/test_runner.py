@@ -14,7 +14,7 @@ import pytest
 
 from reconbench.benchmarks.game.play import AttackSpec, Game
 from reconbench.benchmarks.game.result import Result, Status
-from reconbench.benchmarks.run.runner import Replay, Unit, carry_out, plan, play_units, run
+from reconbench.benchmarks.run.runner import Replay, Unit, execute, plan, play_units, read_rows, run
 from reconbench.benchmarks.store.store import FILE_NAME, Store, StoreError, row_key
 from reconbench.benchmarks.suites.suite import SuiteError, find_suite, read_suite, shipped
 
@@ -84,7 +84,8 @@ def test_playing_all_again_tells_what_came_out_otherwise(tmp_path: Path) -> None
         def again() -> list[Result]:
             todo = plan([unit], store, Replay.ALL)
             assert todo.total == 2 and todo.held == 0
-            return carry_out(todo, store, differs=lambda a, b: found.append((a, b)))
+            execute(todo, store, differs=lambda a, b: found.append((a, b)))
+            return read_rows(todo, store)
 
         assert again() == first and found == []
         patch.setenv("FLAKY_OK", "1")
@@ -269,10 +270,10 @@ def test_an_attack_that_cannot_be_built_is_told_before_anything_is_written(tmp_p
         assert not (tmp_path / "out").exists()
 
 
-def test_rows_that_went_away_are_told(tmp_path: Path) -> None:
+def test_rows_that_went_away_are_reported(tmp_path: Path) -> None:
     with Store(tmp_path) as store:
         run(units(), store)
         todo = plan(units(), store)
         store.delete(todo.keys[:1])
-        with pytest.raises(StoreError, match="lost rows"):
-            carry_out(todo, store)
+        with pytest.raises(StoreError, match="lacks rows that this run wrote"):
+            read_rows(todo, store)

@@ -14,17 +14,16 @@ from pathlib import Path
 import pytest
 
 from reconbench.benchmarks.game.options import Options
-from reconbench.benchmarks.game.play import AttackSpec, Game
+from reconbench.benchmarks.game.play import AttackSpec, Game, Round, play
 from reconbench.benchmarks.game.result import FIELDS, Result, Status
-from reconbench.benchmarks.run.runner import Unit, play_unit
 from reconbench.benchmarks.store.export_import import (
-    Kind,
+    DifferenceKind,
     TransferError,
-    cells,
     diff,
     export,
+    find_prunable,
+    group_cells,
     merge,
-    prunable,
     prune,
     read,
 )
@@ -45,7 +44,7 @@ LOST = {"status": Status.FAILED, "successes": None}
 
 @pytest.fixture(scope="module")
 def row() -> Result:
-    return play_unit(Unit(GAME, (PRIOR,)))[0]
+    return play(Round.of(GAME), PRIOR)
 
 
 def key(rep: int) -> Key:
@@ -140,11 +139,11 @@ def test_differences(row: Result, tmp_path: Path) -> None:
     )
     found = diff(first, second)
     assert [each.kind for each in found] == [
-        Kind.VALUES,
-        Kind.ONLY_FIRST,
-        Kind.CODE,
-        Kind.CODE,
-        Kind.ONLY_SECOND,
+        DifferenceKind.VALUES,
+        DifferenceKind.ONLY_FIRST,
+        DifferenceKind.CODE,
+        DifferenceKind.CODE,
+        DifferenceKind.ONLY_SECOND,
     ]
     assert found[0].fields == {"successes": (row.successes, 9)}
     assert found[2].fields == {} and found[3].fields == {"successes": (row.successes, 8)}
@@ -164,7 +163,7 @@ def test_cells_leave_stale_rows_out(row: Result, tmp_path: Path) -> None:
             Key("u", "u", Origin("nowhere.py:X", row.mechanism, "c")): replace(row, attack="x"),
         },
     )
-    first, second = cells(read(folder))
+    first, second = group_cells(read(folder))
     assert (first.ok, first.failed, first.stale, first.success) == (2, 1, 2, 5.0)
     assert first.error == "gone" and second.unknown == 1 and second.row.attack == "x"
     assert first.to_json()["stale"] == 2 and json.dumps(first.to_json())
@@ -179,11 +178,11 @@ def test_pruning_takes_what_was_asked_for(row: Result, tmp_path: Path) -> None:
     }
     folder = stored(tmp_path, rows)
     entries = read(folder)
-    stale = prunable(entries, stale=True, failed=False)
-    failed = prunable(entries, stale=False, failed=True)
+    stale = find_prunable(entries, stale=True, failed=False)
+    failed = find_prunable(entries, stale=False, failed=True)
     assert [each.key.origin.code for each in stale] == ["old"]
     assert [each.row.error for each in failed] == ["gone"]
-    prune(folder, prunable(entries, stale=True, failed=True))
+    prune(folder, find_prunable(entries, stale=True, failed=True))
     assert [each.key.text for each in read(folder)] == [key(0).text, "u"]
 
 

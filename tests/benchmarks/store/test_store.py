@@ -19,17 +19,17 @@ import pytest
 
 from reconbench.benchmarks import plugins
 from reconbench.benchmarks.game.options import Options
-from reconbench.benchmarks.game.play import AttackSpec, Game
+from reconbench.benchmarks.game.play import AttackSpec, Game, Round, play
 from reconbench.benchmarks.game.result import Result, Status
-from reconbench.benchmarks.run.runner import Unit, play_unit, run
+from reconbench.benchmarks.run.runner import Unit, run
 from reconbench.benchmarks.store import provenance, source_code
 from reconbench.benchmarks.store import store as stores
 from reconbench.benchmarks.store.store import (
     FILE_NAME,
     Entry,
+    Freshness,
     Key,
     Keys,
-    Standing,
     Store,
     StoreError,
     StoreWriteError,
@@ -42,7 +42,7 @@ PRIOR = AttackSpec("prior")
 
 @pytest.fixture(scope="module")
 def row() -> Result:
-    return play_unit(Unit(GAME, (PRIOR,)))[0]
+    return play(Round.of(GAME), PRIOR)
 
 
 @pytest.fixture
@@ -94,12 +94,12 @@ def test_nothing_is_made_by_looking(tmp_path: Path) -> None:
         assert store.get([Key("a")]) == {} and store.entries() == [] and store.stale() == 0
     assert not (tmp_path / "out").exists()
     with pytest.raises(StoreError, match=r"no result store at .*: name the output folder"):
-        Store.reading(tmp_path / "out")
+        Store.read_only(tmp_path / "out")
 
 
 def test_reading_changes_nothing(filled: Path) -> None:
     before = (filled / FILE_NAME).read_bytes()
-    with Store.reading(filled) as store:
+    with Store.read_only(filled) as store:
         assert len(store.entries()) == 3
     assert (filled / FILE_NAME).read_bytes() == before
 
@@ -118,12 +118,12 @@ def test_the_first_schema_is_brought_up_to_date(row: Result, tmp_path: Path) -> 
         raw.pop(name, None)
     lost = replace(row, status=Status.FAILED, error="gone").to_json()
     first_schema(tmp_path / "out", {"a": json.dumps(raw), "b": json.dumps(lost)})
-    with Store.reading(tmp_path / "out") as store:
+    with Store.read_only(tmp_path / "out") as store:
         old = store.entries()
     with Store(tmp_path / "out") as store:
         assert store.entries() == old and len(old) == 2 and store.stale() == 2
         assert old[0].row == replace(row, peak_memory_mib=None)
-        assert {each.key.origin.standing for each in old} == {Standing.STALE}
+        assert {each.key.origin.freshness for each in old} == {Freshness.STALE}
         store.put(Key("b"), row)
         store.put(Key("a"), replace(row, successes=0))
         assert store.get([Key("a"), Key("b")]) == {Key("a"): old[0].row, Key("b"): row}
@@ -143,7 +143,7 @@ def test_other_schemas_are_refused(filled: Path, version: int) -> None:
     with closing(sqlite3.connect(filled / FILE_NAME)) as connection:
         connection.execute(f"PRAGMA user_version={version}")
     before = (filled / FILE_NAME).read_bytes()
-    for way in (Store, Store.reading):
+    for way in (Store, Store.read_only):
         with pytest.raises(StoreError, match=f"has schema {version}, this version reads 1 to 3; "):
             way(filled)
     assert (filled / FILE_NAME).read_bytes() == before
@@ -171,7 +171,7 @@ def test_bytes_that_are_no_text_are_damage(filled: Path) -> None:
     path = filled / FILE_NAME
     key = row_key(GAME, PRIOR).text.encode()
     path.write_bytes(path.read_bytes().replace(key, b"\xff" + key[1:]))
-    for way in (Store, Store.reading):
+    for way in (Store, Store.read_only):
         with way(filled) as store, pytest.raises(StoreError, match="the file is damaged"):
             store.entries()
 
@@ -206,7 +206,7 @@ def test_folders_that_cannot_be_written_to(filled: Path, tmp_path: Path) -> None
         (filled / FILE_NAME).chmod(0o400)
         with pytest.raises(StoreError, match="an output folder that you may write to"):
             Store(filled)
-        with Store.reading(filled) as store:
+        with Store.read_only(filled) as store:
             assert len(store.entries()) == 3
         filled.chmod(0o700)
 
@@ -277,7 +277,7 @@ def test_two_processes_share_a_store(row: Result, tmp_path: Path) -> None:
     for each in writers:
         each.communicate(timeout=60)
         assert each.returncode == 0
-    with Store.reading(tmp_path / "out") as store:
+    with Store.read_only(tmp_path / "out") as store:
         rows = [entry.row for entry in store.entries()]
     assert sorted(each.rep for each in rows) == list(range(300))
     assert {each.seconds for each in rows} <= {1.0, 2.0}
@@ -321,7 +321,7 @@ def test_rows_made_by_other_code_are_stale(row: Result, tmp_path: Path) -> None:
         assert store.stale() == 1 and len(store.entries()) == 2
         plugin.unlink()
         assert store.stale() == 0
-        assert {each.key.origin.standing for each in store.entries()} == {Standing.UNKNOWN}
+        assert {each.key.origin.freshness for each in store.entries()} == {Freshness.UNKNOWN}
 
 
 def test_keys_do_not_depend_on_where_a_plugin_is(tmp_path: Path) -> None:
@@ -375,7 +375,7 @@ def test_many_make_one_store_at_once(row: Result, tmp_path: Path) -> None:
         for place in range(20):
             folder = tmp_path / str(place)
             list(makers.map(make, range(4), [folder] * 4))
-            with Store.reading(folder) as store:
+            with Store.read_only(folder) as store:
                 assert len(store.entries()) == 4
 
 
@@ -404,12 +404,12 @@ def test_methods_of_shipped_attacks_are_read_without_importing_them() -> None:
 
 def test_a_run_loads_no_large_library_in_its_own_process(tmp_path: Path) -> None:
     program = (
-        "import sys\nfrom reconbench.benchmarks.run.runner import grouped, plan\n"
+        "import sys\nfrom reconbench.benchmarks.run.runner import group_units, plan\n"
         "from reconbench.benchmarks.store.store import Store\n"
         "from reconbench.benchmarks.suites.suite import find_suite\nfrom pathlib import Path\n"
         "with Store(Path(sys.argv[1])) as store:\n"
         "    todo = plan(find_suite('smoke').units(), store)\n"
-        "[group.turns() for group, _ in grouped(todo.units, 2)]\n"
+        "[group.turns() for group, _ in group_units(todo.units, 2)]\n"
         "sys.exit('torch' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", program, str(tmp_path)])
@@ -425,16 +425,16 @@ def test_a_name_that_the_source_does_not_state_is_asked_for() -> None:
 def test_looking_at_rows_without_reading_them(filled: Path, row: Result) -> None:
     keys = [row_key(replace(GAME, rep=rep), PRIOR) for rep in range(4)]
     with Store(filled) as store:
-        found = store.held(keys)
+        found = store.read_headers(keys)
         assert list(found) == keys[:3] and len({each.seal for each in found.values()}) == 3
         assert {each.status for each in found.values()} == {Status.OK}
         store.put(keys[3], replace(row, rep=3, status=Status.FAILED))
-        failed = store.held(keys)[keys[3]]
+        failed = store.read_headers(keys)[keys[3]]
         store.put(keys[3], replace(row, rep=3))
-        now = store.held(keys)[keys[3]]
+        now = store.read_headers(keys)[keys[3]]
         assert (failed.status, now.status) == (Status.FAILED, Status.OK)
         assert failed.seal != now.seal
-    assert Store(filled / "none").held(keys) == {}
+    assert Store(filled / "none").read_headers(keys) == {}
 
 
 def test_a_changed_row_is_not_taken_for_held(filled: Path) -> None:
@@ -443,4 +443,4 @@ def test_a_changed_row_is_not_taken_for_held(filled: Path) -> None:
         connection.execute("UPDATE results SET row = replace(row, '\"n\": 10', '\"n\": 11')")
         connection.commit()
     with Store(filled) as store, pytest.raises(StoreError, match="changed after it was written"):
-        store.held(keys)
+        store.read_headers(keys)
