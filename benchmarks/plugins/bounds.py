@@ -33,7 +33,7 @@ class FoundBound:
     error: str = ""
 
 
-def bound(spec: str) -> type[Bound]:
+def load_bound(spec: str) -> type[Bound]:
     """A bound by name, or by ``path/to/file.py:Class``; its declarations are checked."""
     cls = load_entry(KIND, spec)
     check_declarations(spec, cls)
@@ -105,7 +105,7 @@ def find_bounds(specs: Iterable[str] = ()) -> list[FoundBound]:
 def check_bound_files(specs: Iterable[str]) -> tuple[str, ...]:
     """Bounds in files by their absolute paths, each loaded once; installed ones are always on."""
     return tuple(
-        dict.fromkeys(make_absolute(spec) for spec in specs if bound(spec) and get_file(spec))
+        dict.fromkeys(make_absolute(spec) for spec in specs if load_bound(spec) and get_file(spec))
     )
 
 
@@ -119,7 +119,7 @@ def describe_bounds() -> dict[str, str]:
 
 def _found(spec: str) -> FoundBound:
     try:
-        cls = bound(spec)
+        cls = load_bound(spec)
     except PluginError as error:
         return FoundBound(spec.rpartition(":")[2], None, False, str(error))
     return FoundBound(cls.name, cls, False)

@@ -1,4 +1,4 @@
-"""What every bound must do, checked on games whose best attack is known exactly.
+"""The conformance kit of bounds: they hold on games whose best attack is known exactly.
 
 In such a game the targets are independent, with one prior, and each is released by randomised
 response: with probability e^ε/(e^ε + m − 1) the value itself, else one of the m − 1 others; with
@@ -19,8 +19,9 @@ import numpy.typing as npt
 from scipy.stats import binom
 
 from reconbench.benchmarks.game.row_ceilings import check_ceilings
-from reconbench.benchmarks.plugins.bounds import bound as find_bound
-from reconbench.benchmarks.plugins.checks import Check
+from reconbench.benchmarks.plugins import checks
+from reconbench.benchmarks.plugins.bounds import load_bound
+from reconbench.benchmarks.plugins.checks import Check, Outcome
 from reconbench.bounds import (
     ApproxDP,
     Bound,
@@ -139,7 +140,7 @@ class Candidate:
 
 def check_bound(spec: str) -> list[Check]:
     """Hold a bound against all checks; a check that raises has failed."""
-    return check_class(find_bound(spec))
+    return check_class(load_bound(spec))
 
 
 def check_class(bound: type[Bound]) -> list[Check]:
@@ -148,16 +149,18 @@ def check_class(bound: type[Bound]) -> list[Check]:
 
 
 def run_check(name: str, candidate: Candidate) -> Check:
-    try:
+    """One check by its name, unless the bound holds for none of the small games."""
+
+    def outcome(candidate: Candidate) -> Outcome:
         reason = candidate.why_not()
         if reason is not None:
-            return Check(name, None, f"holds for none of the small games: {reason}")
-        return replace(CHECKS[name](candidate), name=name)
-    except Exception as error:  # a plugin is foreign code: whatever it raises is its fault
-        return Check(name, False, f"{type(error).__name__}: {error}")
+            return None, f"holds for none of the small games: {reason}"
+        return CHECKS[name](candidate)
+
+    return checks.run_check(name, outcome, candidate)
 
 
-def _finite(candidate: Candidate) -> Check:
+def _finite(candidate: Candidate) -> Outcome:
     """Numbers between 0 and n, for pure DP, (ε, δ)-DP and Gaussian DP."""
     seen = 0
     for n, top in product(SIZES, PRIORS):
@@ -168,25 +171,25 @@ def _finite(candidate: Candidate) -> Check:
                 seen += 1
                 if not 0 <= value <= n + SLACK:
                     where = f"{game.describe()}, {guarantee.describe()}"
-                    return Check("", False, f"{value:g} at {level}, not in [0, n]: {where}")
+                    return False, f"{value:g} at {level}, not in [0, n]: {where}"
     return _seen(seen, "ceilings between 0 and n")
 
 
-def _grows_with_epsilon(candidate: Candidate) -> Check:
+def _grows_with_epsilon(candidate: Candidate) -> Outcome:
     return _grows(
         candidate,
         [[SmallGame(20, top, VALUES, epsilon) for epsilon in EPSILONS] for top in PRIORS],
     )
 
 
-def _grows_with_prior(candidate: Candidate) -> Check:
+def _grows_with_prior(candidate: Candidate) -> Outcome:
     return _grows(
         candidate,
         [[SmallGame(20, top, VALUES, epsilon) for top in PRIORS] for epsilon in EPSILONS],
     )
 
 
-def _grows(candidate: Candidate, rows: Iterable[list[SmallGame]]) -> Check:
+def _grows(candidate: Candidate, rows: Iterable[list[SmallGame]]) -> Outcome:
     seen = 0
     for games in rows:
         for before, after in pairwise(games):
@@ -194,33 +197,31 @@ def _grows(candidate: Candidate, rows: Iterable[list[SmallGame]]) -> Check:
             for level in low or {}:
                 seen += 1
                 if low and high and high[level] < low[level] - SLACK:
-                    return Check(
-                        "",
-                        False,
+                    return False, (
                         f"falls from {low[level]:g} to {high[level]:g} at {level}: "
-                        f"{before.describe()}, then {after.describe()}",
+                        f"{before.describe()}, then {after.describe()}"
                     )
     return _seen(seen, "ceilings never fall")
 
 
-def _without_budget(candidate: Candidate) -> Check:
+def _without_budget(candidate: Candidate) -> Outcome:
     """At ε → 0 the best attack is the prior's guess: no ceiling may be lower."""
     games = [SmallGame(n, top, VALUES, TINY) for n, top in product(SIZES, PRIORS)]
     return _covers(candidate, games)
 
 
-def _without_noise(candidate: Candidate) -> Check:
+def _without_noise(candidate: Candidate) -> Outcome:
     """At ε = inf the release is the table, so no ceiling may be below n."""
     games = [SmallGame(n, top, VALUES, inf) for n, top in product(SIZES, PRIORS)]
     return _covers(candidate, games)
 
 
-def _one_target(candidate: Candidate) -> Check:
+def _one_target(candidate: Candidate) -> Outcome:
     games = [SmallGame(1, top, 2, epsilon) for top, epsilon in product((0.5, 0.8), EPSILONS)]
     return _covers(candidate, games)
 
 
-def _best_attack(candidate: Candidate) -> Check:
+def _best_attack(candidate: Candidate) -> Outcome:
     """Equal priors, where randomised response is the worst case, and skewed ones."""
     games = [
         SmallGame(n, top, values, epsilon, delta)
@@ -231,7 +232,7 @@ def _best_attack(candidate: Candidate) -> Check:
     return _covers(candidate, games)
 
 
-def _covers(candidate: Candidate, games: Iterable[SmallGame]) -> Check:
+def _covers(candidate: Candidate, games: Iterable[SmallGame]) -> Outcome:
     """The best attack's successes exceed no ceiling more often than its level allows.
 
     What a bound says about the guesses made depends on the report where the priors are not equal:
@@ -255,12 +256,12 @@ def _covers(candidate: Candidate, games: Iterable[SmallGame]) -> Check:
                     f"{allowed:.3g}"
                 )
             if room < -SLACK:
-                return Check("", False, f"{text}: {game.describe()}")
+                return False, f"{text}: {game.describe()}"
             closest = min(closest, room)
     return _seen(seen, f"ceilings hold; the closest has {closest:.2g} to spare")
 
 
-def _refuses(candidate: Candidate) -> Check:
+def _refuses(candidate: Candidate) -> Outcome:
     """A guarantee for other neighbours, and a confidence that is none, are ValueErrors."""
     game = SmallGame()
     other = PureDP(1.0, Relation.ADD_REMOVE)
@@ -279,23 +280,23 @@ def _refuses(candidate: Candidate) -> Check:
             call()
         except ValueError:
             continue
-        return Check("", False, f"takes {what} instead of raising a ValueError")
-    return Check("", True, f"refuses {' and '.join(calls)}")
+        return False, f"takes {what} instead of raising a ValueError"
+    return True, f"refuses {' and '.join(calls)}"
 
 
-def _declared(candidate: Candidate) -> Check:
+def _declared(candidate: Candidate) -> Outcome:
     declared = candidate.bound.declare()
     proved = "proved" if declared.proved else "not proved"
-    return Check("", True, f"{declared.kind}, {declared.scope}, {proved}: {declared.statement}")
+    return True, f"{declared.kind}, {declared.scope}, {proved}: {declared.statement}"
 
 
-def _seen(seen: int, text: str) -> Check:
+def _seen(seen: int, text: str) -> Outcome:
     if not seen:
-        return Check("", None, "does not apply to these games")
-    return Check("", True, f"{seen} {text}")
+        return None, "does not apply to these games"
+    return True, f"{seen} {text}"
 
 
-CHECKS: Mapping[str, Callable[[Candidate], Check]] = {
+CHECKS: Mapping[str, Callable[[Candidate], Outcome]] = {
     "declares everything": _declared,
     "between 0 and n": _finite,
     "grows with the budget": _grows_with_epsilon,

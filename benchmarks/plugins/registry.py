@@ -111,8 +111,6 @@ def describe_entry(kind: str, spec: str) -> str:
         entry = load_entry(kind, spec)
     except PluginError as error:
         return str(error)
-    if kind == "bound":
-        return f"{entry.reference}: {entry.statement}"
     return (inspect.getdoc(entry) or "").partition("\n")[0]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -54,7 +55,7 @@ class Shapeless(Guess):
 
 
 # What an attack plays, where that is not noisy marginals as the realistic adversary.
-PLAYS = {
+PLAYS: dict[str, dict[str, Any]] = {
     "agia": {"mechanism": "gradient"},
     "agia-optimal": {"mechanism": "gradient"},
     "agia-prior": {"mechanism": "gradient"},

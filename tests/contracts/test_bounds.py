@@ -22,6 +22,7 @@ from reconbench.benchmarks.plugins.check_bound import (
     check_class,
     run_check,
 )
+<<<<<<< HEAD
 from reconbench.benchmarks.plugins.registry import registered
 from reconbench.bounds import (
     CONFIDENCES,
@@ -42,13 +43,17 @@ from reconbench.bounds.ceilings.base import BestGuessBound
 
 Floats = npt.NDArray[np.float64]
 
+=======
+from reconbench.benchmarks.plugins.registry import get_entries
+from reconbench.bounds import CONFIDENCES, Bound, Guarantee, Kind, NotApplicable, Targets
+>>>>>>> plugins
 
 # All that are installed, also those of other packages.
 BOUNDS = {each.name: each.bound for each in find_bounds() if each.bound is not None}
 
 
 def test_every_entry_point_is_a_bound_that_loads() -> None:
-    assert set(registered("bounds")) <= {each.name for each in find_bounds()}
+    assert set(get_entries("bound")) <= {each.name for each in find_bounds()}
     assert [each.error for each in find_bounds() if each.error] == []
 
 

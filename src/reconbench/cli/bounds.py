@@ -262,12 +262,12 @@ def _bound_ceilings(
     specs: Sequence[str], targets: Targets, guarantee: Guarantee, levels: Sequence[float]
 ) -> dict[str, Any]:
     """The ceilings of the named bounds, or of all that hold for these targets."""
-    from reconbench.benchmarks.plugins.bounds import bound, find_bounds
+    from reconbench.benchmarks.plugins.bounds import find_bounds, load_bound
     from reconbench.bounds import NotApplicable, Scope
 
     budget = targets.budget
     setting = _Setting(targets.n, budget.epsilon, getattr(budget, "delta", 0.0))
-    chosen: dict[str, type[Bound]] = {each.name: each for each in map(bound, specs)}
+    chosen: dict[str, type[Bound]] = {each.name: each for each in map(load_bound, specs)}
     if not specs:
         chosen = {each.name: each.bound for each in find_bounds() if each.bound is not None}
     found: dict[str, Any] = {}

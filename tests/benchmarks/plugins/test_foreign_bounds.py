@@ -18,7 +18,7 @@ import pytest
 from reconbench.benchmarks.game.play import AttackSpec, Game, Round, play
 from reconbench.benchmarks.game.result import Result
 from reconbench.benchmarks.plugins import PluginError
-from reconbench.benchmarks.plugins.bounds import bound, check_bound_files, shipped_bounds
+from reconbench.benchmarks.plugins.bounds import check_bound_files, load_bound, shipped_bounds
 from reconbench.benchmarks.plugins.check_bound import check_bound
 from reconbench.benchmarks.store.store import Freshness, row_key
 from reconbench.benchmarks.store.summary import summarise
@@ -194,7 +194,7 @@ def test_a_broken_bound_is_named_on_the_row_and_the_game_goes_on(
 ) -> None:
     path = written(tmp_path, BROKEN)
     row = Result.from_json(row_with(f"{path}:{name}").to_json())
-    called = bound(f"{path}:{name}").name
+    called = load_bound(f"{path}:{name}").name
     assert row.ceilings == row_with().ceilings and row.successes is not None
     assert error in row.bounds[called]["error"]
     (line,) = csv.DictReader(leaderboard_csv(summarise([row])).splitlines())
@@ -217,13 +217,13 @@ def test_a_bound_that_does_not_hold_is_not_on_the_row(tmp_path: Path) -> None:
         ("WordKind", "'kind', a Kind, got 'mean'"),
         ("PlainMethod", "ceilings must be a classmethod"),
         ("Unfinished", "has no ceilings"),
-        ("NoBound", "must be a subclass of reconbench.bounds.Bound"),
+        ("NoBound", "must be a class with a text `name` .* it has no `reference`"),
         ("Nowhere", "has no class or function 'Nowhere'"),
     ],
 )
 def test_what_does_not_declare_everything_is_refused(tmp_path: Path, name: str, error: str) -> None:
     path = written(tmp_path, DECLARED)
-    assert bound(f"{path}:Good").name == "good"
+    assert load_bound(f"{path}:Good").name == "good"
     with pytest.raises(PluginError, match=error):
         check_bound_files([f"{path}:{name}"])
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -155,9 +157,12 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def complaint(**axes: str) -> str:
+GAME = Game("acs", ("SEX",), 1.0, n=5)
+
+
+def complaint(**axes: Any) -> str:
     with pytest.raises(ValueError) as caught:
-        Round.of(Game(**{"dataset": "acs", "targets": ("SEX",), "epsilon": 1.0, "n": 5, **axes}))
+        Round.of(replace(GAME, **axes))
     assert isinstance(caught.value, PluginError) and "\n" not in str(caught.value)
     return str(caught.value)
 
@@ -201,7 +206,7 @@ def test_mechanisms(own: Path, name: str, message: str) -> None:
     ],
 )
 def test_datasets(own: Path, name: str, message: str) -> None:
-    said = complaint(dataset=f"{own}:{name}", targets=("size",))  # type: ignore[arg-type]
+    said = complaint(dataset=f"{own}:{name}", targets=("size",))
     assert said.startswith(f"dataset '{own}:{name}'") and message in said
 
 

@@ -7,12 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from reconbench.benchmarks.game.options import Options
-from reconbench.benchmarks.game.play import AttackSpec, Game
+from reconbench.benchmarks.game.play import AttackSpec, Game, Round, play
 from reconbench.benchmarks.store.store import row_key
 
 SEX = Game("acs", ("SEX",), 1.0, n=30, mechanism_options=Options({"k": 2}))
 
 FILE = """
+from reconbench.attacks import ExactMatch
 from reconbench.attacks.baselines import PriorGuess
 from reconbench.datasets.shipped import acs
 from reconbench.mechanisms import GaussianMarginals
@@ -22,6 +23,9 @@ class Mine(GaussianMarginals):
 
 class Guess(PriorGuess):
     name = "guess"
+
+class Same(ExactMatch):
+    name = "same"
 
 def data():
     return acs()
@@ -49,3 +53,16 @@ def test_a_copy_of_a_plugin_has_the_same_keys(tmp_path: Path) -> None:
     assert edited[0] != before[0] and edited[1] == before[1]
     plain = row_key(replace(SEX, dataset=f"{path}:data"), AttackSpec(f"{path}:Guess"))
     assert plain.config != before[1]
+
+
+def test_a_metric_in_a_file_counts_by_its_content(tmp_path: Path) -> None:
+    """In the keys of rows and in the attacks' random streams; the row has the metric's name."""
+    folders = [tmp_path / name for name in ("here", "there", "edited")]
+    for folder in folders:
+        folder.mkdir()
+        (folder / "mine.py").write_text(FILE + "\nmore = 1\n" * (folder.name == "edited"))
+    games = [replace(SEX, metric=f"{folder / 'mine.py'}:Same") for folder in folders]
+    keys = [row_key(game, AttackSpec("random")).config for game in games]
+    assert keys[0] == keys[1] != keys[2]
+    here, there, _ = (play(Round.of(game), AttackSpec("random")) for game in games)
+    assert here.metric == "same" and here.differences(there) == []
