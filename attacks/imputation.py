@@ -80,12 +80,12 @@ def one_hot(table: Table, names: Sequence[str]) -> csr_array:
     sizes = [table.domain[name].size for name in names]
     starts = np.concatenate([[0], np.cumsum(sizes)]) + 1
     n = len(table)
-    places = np.column_stack(
+    features = np.column_stack(
         [np.zeros(n, dtype=np.int64)]
         + [table.column(name) + start for name, start in zip(names, starts[:-1], strict=True)]
     )
-    ends = np.arange(n + 1) * places.shape[1]
-    return csr_array((np.ones(places.size), places.ravel(), ends), shape=(n, int(starts[-1])))
+    ends = np.arange(n + 1) * features.shape[1]
+    return csr_array((np.ones(features.size), features.ravel(), ends), shape=(n, int(starts[-1])))
 
 
 def logistic_regression(
@@ -98,7 +98,7 @@ def logistic_regression(
     """
     rows, counts = _counted(features, labels, size)
     total = counts.sum()
-    each = counts.sum(axis=1, keepdims=True)
+    row_totals = counts.sum(axis=1, keepdims=True)
     back = csr_array(rows.T)
     shape = (rows.shape[1], size)
 
@@ -108,21 +108,21 @@ def logistic_regression(
         chances = np.exp(logits - logits.max(axis=1, keepdims=True))
         mass = chances.sum(axis=1, keepdims=True)
         norm = np.log(mass) + logits.max(axis=1, keepdims=True)
-        loss = (np.vdot(each, norm) - np.vdot(counts, logits)) / total
-        slope = back @ (chances * (each / mass) - counts) / total
+        loss = (np.vdot(row_totals, norm) - np.vdot(counts, logits)) / total
+        slope = back @ (chances * (row_totals / mass) - counts) / total
         return float(loss + l2 / 2 * (flat @ flat)), (slope + l2 * weights).ravel()
 
     start = np.zeros(shape)
     start[0] = np.log(counts.sum(axis=0) + 1 / size) - np.log(total + 1)
     start[0] -= start[0].mean()
-    found = minimize(
+    solution = minimize(
         loss_and_gradient,
         start.ravel(),
         jac=True,
         method="L-BFGS-B",
         options={"maxiter": iterations},
     )
-    return np.asarray(found.x).reshape(shape)
+    return np.asarray(solution.x).reshape(shape)
 
 
 def softmax(logits: Floats) -> Floats:

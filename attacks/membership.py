@@ -56,8 +56,8 @@ class OneByOne(Generic[Data, Model]):
     loss: Callable[[Model, Data], float]
 
     def losses(self, data: Data, record: Data, count: int, rng: np.random.Generator) -> Floats:
-        found = [float(self.loss(self.train(data, rng), record)) for _ in range(count)]
-        return np.array(found)
+        losses = [float(self.loss(self.train(data, rng), record)) for _ in range(count)]
+        return np.array(losses)
 
 
 @dataclass(frozen=True)
@@ -81,12 +81,12 @@ class Normal:
     sd: Floats
 
     @classmethod
-    def fitted(cls, losses: Floats) -> Normal:
+    def fit(cls, losses: Floats) -> Normal:
         _check_losses(losses)
         return cls(np.array(losses.mean()), np.array(losses.std(ddof=1)))
 
     @classmethod
-    def without_each(cls, losses: Floats) -> Normal:
+    def fit_without_each(cls, losses: Floats) -> Normal:
         """The fits that leave out one loss each, in their order, in one pass."""
         _check_losses(losses, least=3)
         n = len(losses)
@@ -171,13 +171,13 @@ def measure(
     """
     wrong: list[list[int]] = []
     for data, member in ((without, False), (with_record, True)):
-        found = np.zeros(len(levels), dtype=np.int64)
+        errors = np.zeros(len(levels), dtype=np.int64)
         for _ in range(challenges):
             loss = trainer.losses(data, record, 1, rng)
-            out = Normal.fitted(trainer.losses(without, record, shadows, rng))
-            in_ = Normal.fitted(trainer.losses(with_record, record, shadows, rng))
-            found += [bool(decide(loss, out, in_, a, rng)[0]) != member for a in levels]
-        wrong.append(found.tolist())
+            out = Normal.fit(trainer.losses(without, record, shadows, rng))
+            in_ = Normal.fit(trainer.losses(with_record, record, shadows, rng))
+            errors += [bool(decide(loss, out, in_, a, rng)[0]) != member for a in levels]
+        wrong.append(errors.tolist())
     return Counts(levels, tuple(wrong[0]), challenges, tuple(wrong[1]), challenges)
 
 
@@ -200,7 +200,7 @@ def measure_split(
     """
     out = trainer.losses(without, record, shadows + challenges, rng)
     in_ = trainer.losses(with_record, record, shadows + challenges, rng)
-    learnt = Normal.fitted(out[:shadows]), Normal.fitted(in_[:shadows])
+    learnt = Normal.fit(out[:shadows]), Normal.fit(in_[:shadows])
     positives = [int(decide(out[shadows:], *learnt, a, rng).sum()) for a in levels]
     negatives = [int((~decide(in_[shadows:], *learnt, a, rng)).sum()) for a in levels]
     return Counts(levels, tuple(positives), challenges, tuple(negatives), challenges)
@@ -222,16 +222,16 @@ def measure_fast(
     """
     out = trainer.losses(without, record, challenges, rng)
     in_ = trainer.losses(with_record, record, challenges, rng)
-    return cross_fed(out, in_, levels, rng)
+    return decide_by_each_other(out, in_, levels, rng)
 
 
-def cross_fed(
+def decide_by_each_other(
     out: Floats, in_: Floats, levels: tuple[float, ...], rng: np.random.Generator
 ) -> Counts:
     """The decisions of Algorithm 5 from the losses of models without and with the record."""
     _check_losses(in_, least=3)
-    all_out, all_in = Normal.fitted(out), Normal.fitted(in_)
-    other_out, other_in = Normal.without_each(out), Normal.without_each(in_)
+    all_out, all_in = Normal.fit(out), Normal.fit(in_)
+    other_out, other_in = Normal.fit_without_each(out), Normal.fit_without_each(in_)
     positives = [int(decide(out, other_out, all_in, a, rng).sum()) for a in levels]
     negatives = [int((~decide(in_, all_out, other_in, a, rng)).sum()) for a in levels]
     return Counts(levels, tuple(positives), len(out), tuple(negatives), len(in_))

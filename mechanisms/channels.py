@@ -46,11 +46,11 @@ class ChannelRelease:
         off = float(np.abs(self.table.sum(axis=0) - 1).max())
         if not (self.table.min() >= 0 and off <= SUM_TOLERANCE):
             raise MechanismError("table must hold probabilities, each column with a sum of 1")
-        found = self.outputs
+        outputs = self.outputs
         if (
-            found.ndim != 1
-            or found.size == 0
-            or not 0 <= found.min() <= found.max() < len(self.table)
+            outputs.ndim != 1
+            or outputs.size == 0
+            or not 0 <= outputs.min() <= outputs.max() < len(self.table)
         ):
             raise MechanismError(
                 f"outputs must be one row of the table a record, from 0 to {len(self.table) - 1}"

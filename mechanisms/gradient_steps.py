@@ -162,10 +162,10 @@ class DeepNetwork:
         shapes = [(self.rows, features), (self.width, self.rows)]
         shapes += [(self.width, self.width)] * (2 * self.blocks)
         shapes += [(self.classes, self.width)]
-        found = [rng.normal(0.0, sqrt(2 / inputs), (out, inputs)) for out, inputs in shapes]
+        layers = [rng.normal(0.0, sqrt(2 / inputs), (out, inputs)) for out, inputs in shapes]
         for second in range(3, 3 + 2 * self.blocks, 2):
-            found[second] /= self.blocks
-        return found
+            layers[second] /= self.blocks
+        return layers
 
     def backward(self, vectors: Floats) -> Backward:
         import torch
@@ -196,7 +196,7 @@ class DeepNetwork:
 
 
 NETWORKS: dict[str, type[OptimalNetwork] | type[IdleNetwork] | type[DeepNetwork]] = {
-    each.name: each for each in (OptimalNetwork, IdleNetwork, DeepNetwork)
+    network.name: network for network in (OptimalNetwork, IdleNetwork, DeepNetwork)
 }
 
 
@@ -204,8 +204,8 @@ def one_hot(table: Table) -> Floats:
     """Records as vectors: one 1 a column, the columns side by side in their order."""
     sizes = np.array(table.domain.sizes)
     vectors = np.zeros((len(table), int(sizes.sum())))
-    places = table.codes + np.concatenate([[0], np.cumsum(sizes)[:-1]])
-    np.put_along_axis(vectors, places.astype(np.int64), 1.0, axis=1)
+    active = table.codes + np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    np.put_along_axis(vectors, active.astype(np.int64), 1.0, axis=1)
     return vectors
 
 

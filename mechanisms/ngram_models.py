@@ -103,9 +103,9 @@ class LazyTraining:
     def follow(self, secrets: Codes, noise: Iterable[Floats]) -> Floats:
         """The same with given standard noise, one array (n, values) a step."""
         rows = np.tile(np.array(self.start), (len(secrets), 1))
-        told = secrets[:, None] == np.arange(len(self.start))
+        labels = secrets[:, None] == np.arange(len(self.start))
         for step in noise:
-            rows -= self.rate * (clipped(softmax(rows) - told, self.clip) + self.noise * step)
+            rows -= self.rate * (clip_rows(softmax(rows) - labels, self.clip) + self.noise * step)
         return rows
 
     def untouched(self, count: int, rng: np.random.Generator) -> Floats:
@@ -116,7 +116,7 @@ class LazyTraining:
     def first_gradients(self) -> Floats:
         """clip(p − e_y) at the start, a row for every secret y."""
         start = np.array(self.start)
-        return clipped(softmax(start[None]) - np.eye(len(start)), self.clip)
+        return clip_rows(softmax(start[None]) - np.eye(len(start)), self.clip)
 
 
 def sensitivity(clip: float) -> float:
@@ -133,7 +133,7 @@ def softmax(rows: Floats) -> Floats:
     return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
 
 
-def clipped(gradients: Floats, clip: float) -> Floats:
+def clip_rows(gradients: Floats, clip: float) -> Floats:
     """Each row scaled down to the norm ``clip``, unless it is shorter."""
     norms = np.sqrt(np.einsum("ij,ij->i", gradients, gradients))[:, None]
     return np.asarray(gradients * (clip / np.maximum(norms, clip)))
@@ -145,7 +145,7 @@ def _number(value: object) -> bool:
 
 
 @lru_cache(maxsize=256)
-def searched(
+def search_training(
     start: tuple[float, ...],
     mu: float,
     clips: tuple[float, ...] = CLIPS,
@@ -161,8 +161,8 @@ def searched(
     rng = np.random.default_rng(_SEED)
     trials = int(np.clip(_NUMBERS // len(start), *TRIALS))
     below = np.cumsum(softmax(np.array([start]))[0])
-    places = (np.arange(trials) + 0.5) / trials * below[-1]
-    secrets = np.searchsorted(below[:-1], places, side="right").astype(np.int64)
+    quantiles = (np.arange(trials) + 0.5) / trials * below[-1]
+    secrets = np.searchsorted(below[:-1], quantiles, side="right").astype(np.int64)
     best: LazyTraining | None = None
     lowest = np.zeros(0)
     for number in sorted(epochs):
@@ -263,7 +263,7 @@ class NgramModels(BudgetedMechanism):
 
     @cached_property
     def training(self) -> LazyTraining:
-        return searched(
+        return search_training(
             self._start(),
             self.guarantee.mu,
             CLIPS if self.clip is None else (float(self.clip),),
@@ -285,7 +285,7 @@ class NgramModels(BudgetedMechanism):
                 f"start {self.start!r} has {len(chances)} values and column "
                 f"{self.hidden[0]!r} {size}; name another or leave it out"
             )
-        return tuple(float(each) for each in np.log(chances))
+        return tuple(float(logit) for logit in np.log(chances))
 
     def release(self, table: Table, rng: np.random.Generator) -> NgramRelease:
         self.check_table(table)

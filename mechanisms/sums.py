@@ -70,7 +70,7 @@ class LaplaceSum(BudgetedMechanism):
 
     @cached_property
     def values(self) -> Floats:
-        return numbers(self.domain[self.hidden[0]])
+        return parse_numbers(self.domain[self.hidden[0]])
 
     @property
     def sensitivity(self) -> float:
@@ -143,7 +143,7 @@ class GaussianSum(LaplaceSum):
         return {"mu": mu, "noise_sd": self.sensitivity / mu, "sensitivity": self.sensitivity}
 
 
-def numbers(attribute: Attribute) -> Floats:
+def parse_numbers(attribute: Attribute) -> Floats:
     """A column's values as numbers: middles of its bins, its labels, or the codes of an order."""
     if attribute.edges is not None:
         edges = np.asarray(attribute.edges)

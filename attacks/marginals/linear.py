@@ -276,10 +276,10 @@ class LeastDeviations:
         if len(free) == 0:
             return x.reshape(self.shape)
         open_ = np.flatnonzero(left > 1)
-        place = np.searchsorted(open_, free // self.shape[1])
+        row = np.searchsorted(open_, free // self.shape[1])
         simplex = csr_array(
             coo_array(
-                (np.ones(len(free)), (place, np.arange(len(free)))), shape=(len(open_), len(free))
+                (np.ones(len(free)), (row, np.arange(len(free)))), shape=(len(open_), len(free))
             )
         )
         matrix = self.sums[rows][:, free]
@@ -303,7 +303,7 @@ class LeastDeviations:
             costs = np.concatenate([cost[free], more])
             upper = np.concatenate([upper, length])
         solve: Any = linprog  # scipy's types do not cover sparse arrays
-        found = solve(
+        solution = solve(
             costs,
             bounds=np.column_stack([np.zeros_like(upper), upper]),
             # An interior point with crossover ends in a vertex like the simplex method does, and
@@ -312,15 +312,15 @@ class LeastDeviations:
             options={"time_limit": float(seconds)},
             **given,
         )
-        if found.status == INFEASIBLE:
+        if solution.status == INFEASIBLE:
             return None
-        if found.status != 0:
+        if solution.status != 0:
             raise AttackError(
                 f"linear: HiGHS did not solve a program of {len(rows)} rows and {len(costs)} "
-                f"variables within seconds={seconds:g}: {found.message}; raise seconds, or hide "
+                f"variables within seconds={seconds:g}: {solution.message}; raise seconds, or hide "
                 "fewer or smaller columns"
             )
-        x[free] = np.maximum(found.x[: len(free)], 0.0)
+        x[free] = np.maximum(solution.x[: len(free)], 0.0)
         return x.reshape(self.shape)
 
 
@@ -342,10 +342,10 @@ def least_deviations(
         incidence, reached = parts.incidence(parts.k - width)
         support, which = _distinct_rows(csr_array(incidence[:, first]))
         for hidden in combinations(sorted(positions), width):
-            places = [positions.index(i) for i in hidden]
-            part_sizes = [sizes[p] for p in places]
+            indices = [positions.index(i) for i in hidden]
+            part_sizes = [sizes[p] for p in indices]
             values = prod(part_sizes)
-            value = np.ravel_multi_index([joint[p] for p in places], part_sizes)
+            value = np.ravel_multi_index([joint[p] for p in indices], part_sizes)
             choose = coo_array(
                 (np.ones(len(value)), (value, np.arange(len(value)))), shape=(values, len(value))
             )

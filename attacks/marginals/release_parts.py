@@ -36,7 +36,7 @@ class ReleaseParts:
     def __init__(
         self, releases: Sequence[MarginalsRelease], known: Table, targets: Sequence[str]
     ) -> None:
-        releases = [each.touching(targets) for each in releases]
+        releases = [release.touching(targets) for release in releases]
         self._releases = releases
         domain = releases[0].domain
         self._sizes = domain.sizes
@@ -47,13 +47,13 @@ class ReleaseParts:
         self._codes = {i: known.column(domain.names[i]) for i in self._visible}
         self._n = len(known)
 
-    def places(self, hidden: Sequence[int]) -> tuple[int, ...]:
+    def target_indices(self, hidden: Sequence[int]) -> tuple[int, ...]:
         """Hidden positions of the domain as positions among the targets."""
         return tuple(self.order.index(i) for i in hidden)
 
     def sums_of_squares(self) -> Floats:
         """Return Σ answers² of every release."""
-        totals = [sum(float((a**2).sum()) for a in each.answers) for each in self._releases]
+        totals = [sum(float((a**2).sum()) for a in release.answers) for release in self._releases]
         return np.array(totals)
 
     def gathered(self, hidden: tuple[int, ...]) -> Floats:
@@ -63,10 +63,12 @@ class ReleaseParts:
         total = np.zeros((len(self._releases), self._n if parts != [()] else 1, width))
         together = max(1, GATHERED_TOGETHER // total.size)
         for first in range(0, len(parts), together):
-            some = [self._index[tuple(sorted(p + hidden))] for p in parts[first : first + together]]
-            answers = [[each.answers[i].ravel() for i in some] for each in self._releases]
-            flat = np.stack([np.concatenate(each) for each in answers])
-            total += flat[:, self._places_of(some, hidden)].sum(axis=1)
+            chosen = [
+                self._index[tuple(sorted(p + hidden))] for p in parts[first : first + together]
+            ]
+            answers = [[release.answers[i].ravel() for i in chosen] for release in self._releases]
+            flat = np.stack([np.concatenate(marginals) for marginals in answers])
+            total += flat[:, self._places_of(chosen, hidden)].sum(axis=1)
         return total
 
     def _places_of(self, marginals: Sequence[int], hidden: tuple[int, ...]) -> Codes:
@@ -110,7 +112,9 @@ class ReleaseParts:
         columns = self._releases[0].workload[index]
         axes = [columns.index(i) for i in (*part, *hidden)]
         cells = prod(self._sizes[i] for i in part)
-        worlds = [each.answers[index].transpose(axes).reshape(cells, -1) for each in self._releases]
+        worlds = [
+            release.answers[index].transpose(axes).reshape(cells, -1) for release in self._releases
+        ]
         return np.stack(worlds)
 
     def _cells(self, part: tuple[int, ...]) -> Codes:

@@ -7,15 +7,15 @@ import numpy.typing as npt
 
 from reconbench.attacks.base import AttackerView, log_chances
 from reconbench.attacks.marginals.release_parts import shared_parts
-from reconbench.attacks.posterior.chains import partners_by, partners_in_order
+from reconbench.attacks.posterior.chains import find_partners, find_partners_by_sorting
 from reconbench.attacks.posterior.gibbs import block_sweep, cell_sweep, cell_trades
 from reconbench.attacks.posterior.posteriors import (
     ColumnPosteriors,
     JointPosteriors,
     Posteriors,
     Watched,
-    by_group,
-    groups_of,
+    number_groups,
+    sum_by_group,
 )
 from reconbench.datasets import Table, draw_targets
 from reconbench.mechanisms import MarginalsRelease
@@ -62,12 +62,12 @@ class CellModel:
         self._sizes = view.target_domain.sizes
         n, shared = view.n, release.k - 1
         self._partners = (
-            partners_by(shared_parts(view.known, shared))
+            find_partners(shared_parts(view.known, shared))
             if n <= GRAM_LIMIT
-            else partners_in_order(view.known)
+            else find_partners_by_sorting(view.known)
         )
         self._several = len(self._hidden) > 1
-        self._group = groups_of(view.known)
+        self._group = number_groups(view.known)
         self._alone = [
             log_chances(view.prior.conditional(view.known, [target])) for target in view.targets
         ]
@@ -104,17 +104,17 @@ class CellModel:
 
     def sweep(self, at: Codes, weights: Floats, rng: np.random.Generator) -> Floats:
         if not self._several or weights[-1] * len(self._columns) > WEAK:
-            for place in range(len(self._hidden)):
-                self._sweep_column(place, at, weights, rng)
+            for index in range(len(self._hidden)):
+                self._sweep_column(index, at, weights, rng)
             self._sweep_left_out(rng)
         if self._several:
             self._sweep_blocks(at, weights, rng)
         return np.asarray(np.einsum("rc,rc->r", self._residual, self._residual))
 
     def _sweep_column(
-        self, place: int, at: Codes, weights: Floats, rng: np.random.Generator
+        self, index: int, at: Codes, weights: Floats, rng: np.random.Generator
     ) -> None:
-        log_priors = self._log_conditional(place)
+        log_priors = self._log_conditional(index)
         uniforms = rng.random((*at.shape, 3, self._view.n))
         for (chain, level), replica in np.ndenumerate(at):
             state = (
@@ -123,21 +123,21 @@ class CellModel:
                 self._columns,
                 self._strides,
                 self._offsets,
-                self._sets[place],
-                int(self._hidden[place]),
+                self._sets[index],
+                int(self._hidden[index]),
                 log_priors[replica],
                 float(weights[level]),
             )
-            chances = self._chances[chain, :, : self._sizes[place]]
+            chances = self._chances[chain, :, : self._sizes[index]]
             cell_sweep(*state, uniforms[chain, level, 0], chances)
             cell_trades(*state, uniforms[chain, level, 1:], self._partners)
 
     def _sweep_left_out(self, rng: np.random.Generator) -> None:
         """No cell counts these columns, so they follow the prior alone."""
-        for place, name in enumerate(self._left_out if self._several else ()):
+        for index, name in enumerate(self._left_out if self._several else ()):
             below = self._conditional(name).cumsum(axis=-1)
             uniform = rng.random((*below.shape[:2], 1)) * below[..., -1:]
-            self._rest[:, :, place] = (below[..., :-1] <= uniform).sum(axis=-1)
+            self._rest[:, :, index] = (below[..., :-1] <= uniform).sum(axis=-1)
 
     def _sweep_blocks(self, at: Codes, weights: Floats, rng: np.random.Generator) -> None:
         drawn, rest = self._draw(at.size * self._fresh, rng)
@@ -174,7 +174,7 @@ class CellModel:
     def log_priors(self, replicas: Codes) -> Floats:
         """Of each hidden column on its own, added up: enough to compare chains by."""
         rows, states = np.arange(self._view.n), self._codes[replicas][:, :, self._hidden]
-        own = [table[rows, states[:, :, place]] for place, table in enumerate(self._alone)]
+        own = [table[rows, states[:, :, index]] for index, table in enumerate(self._alone)]
         return np.asarray(np.sum(own, axis=(0, 2)))
 
     def forget(self, sweeps: int) -> None:
@@ -192,11 +192,11 @@ class CellModel:
         if not self._draws:
             return np.empty((0, view.n, len(self._hidden)), dtype=np.int64)
         pilot = JointPosteriors(self._group, self._sizes, self._draws)
-        found = pilot.likeliest(WATCHED)[self._group]
+        likeliest = pilot.likeliest(WATCHED)[self._group]
         favourite, _ = view.prior.map(view.known, view.targets)
-        seen = (found == favourite.codes[:, None]).all(axis=2).any(axis=1)
-        found[~seen, -1] = favourite.codes[~seen]
-        return np.ascontiguousarray(found.transpose(1, 0, 2))
+        seen = (likeliest == favourite.codes[:, None]).all(axis=2).any(axis=1)
+        likeliest[~seen, -1] = favourite.codes[~seen]
+        return np.ascontiguousarray(likeliest.transpose(1, 0, 2))
 
     def keep(self, replicas: Codes) -> None:
         if self._sums is not None:
@@ -206,10 +206,10 @@ class CellModel:
         if self._turn % self._every:
             return
         for chain, (offered, weights) in enumerate(zip(self._offered, self._block, strict=True)):
-            record, place = np.nonzero(weights)
-            codes = offered[place, record].astype(np.min_scalar_type(max(self._sizes)))
+            record, index = np.nonzero(weights)
+            codes = offered[index, record].astype(np.min_scalar_type(max(self._sizes)))
             chains = np.full(len(record), chain)
-            self._draws.append((chains, self._group[record], codes, weights[record, place]))
+            self._draws.append((chains, self._group[record], codes, weights[record, index]))
 
     def posteriors(self) -> Posteriors:
         if self._sums is not None:
@@ -224,7 +224,7 @@ class CellModel:
         known = Table(view.known.domain, np.repeat(view.known.codes[member], count, axis=0))
         whole = known.join(Table(view.target_domain, codes.reshape(-1, width)))
         log_prior = view.prior.log_evidence(whole).reshape(groups, count)
-        return Watched(codes, log_prior, by_group(self._odds, self._group))
+        return Watched(codes, log_prior, sum_by_group(self._odds, self._group))
 
     def _cells(self, codes: Codes) -> Codes:
         """The flat cell of every record in every set: (n, sets)."""
@@ -241,18 +241,18 @@ class CellModel:
         drawn, self._stock = self._stock[:count], self._stock[count:]
         return drawn[:, :, : len(view.targets)], drawn[:, :, len(view.targets) :]
 
-    def _log_conditional(self, place: int) -> Floats:
+    def _log_conditional(self, index: int) -> Floats:
         """log P(one hidden column | the rest of the record) + const: (replicas, n, V)."""
         if not self._several:
             return np.broadcast_to(self._alone[0], (len(self._codes), *self._alone[0].shape))
-        return log_chances(self._conditional(self._played[self._hidden[place]]))
+        return log_chances(self._conditional(self._played[self._hidden[index]]))
 
     def _conditional(self, target: str) -> Floats:
         """P(one column | all others): (replicas, n, V)."""
         whole = np.concatenate([self._codes, self._rest], axis=2)
         names = (*self._played, *self._left_out)
-        place = names.index(target)
-        rest = self._view.prior.domain.project(names[:place] + names[place + 1 :])
-        known = Table(rest, np.delete(whole, place, axis=2).reshape(-1, len(rest)))
+        index = names.index(target)
+        rest = self._view.prior.domain.project(names[:index] + names[index + 1 :])
+        known = Table(rest, np.delete(whole, index, axis=2).reshape(-1, len(rest)))
         chances = self._view.prior.conditional(known, [target])
         return chances.reshape(*whole.shape[:2], -1)

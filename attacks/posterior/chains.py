@@ -21,7 +21,7 @@ PARTNERS = 8
 LARGEST_RHAT = 1e6
 
 
-def coldest(noise_sd: float, columns: int, k: int) -> float:
+def coldest_level(noise_sd: float, columns: int, k: int) -> float:
     """The inverse noise variance, or a smaller one beyond which nothing changes.
 
     Two records that trade values of one column, and agree on all others but one, leave a squared
@@ -43,7 +43,7 @@ def noise_levels(true: float, sets: int, most: int) -> Floats:
     return levels
 
 
-def partners_by(shared: Floats) -> Codes:
+def find_partners(shared: Floats) -> Codes:
     """With whom records trade: those they share most marginals with, (n, PARTNERS).
 
     Of records that are known to be the same in all known columns a few will do.
@@ -57,19 +57,19 @@ def partners_by(shared: Floats) -> Codes:
     return np.argsort(-others, axis=1, kind="stable")[:, : min(PARTNERS, n - 1)]
 
 
-def partners_in_order(known: Table) -> Codes:
+def find_partners_by_sorting(known: Table) -> Codes:
     """The same for long tables: neighbours in lexicographic orders that start at every column.
 
     O(n d log n), where comparing all records would be O(n² d).
     """
     n, codes = len(known), known.codes
-    found = np.empty((n, PARTNERS), dtype=np.int64)
+    partners = np.empty((n, PARTNERS), dtype=np.int64)
     for half in range(PARTNERS // 2):
         order = np.lexsort(np.roll(codes, half, axis=1).T)
         step = 1 + half // codes.shape[1]
-        found[order, 2 * half] = np.roll(order, step)
-        found[order, 2 * half + 1] = np.roll(order, -step)
-    return found
+        partners[order, 2 * half] = np.roll(order, step)
+        partners[order, 2 * half + 1] = np.roll(order, -step)
+    return partners
 
 
 def split_rhat(trace: Floats) -> float:

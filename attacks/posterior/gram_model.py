@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from reconbench.attacks.base import AttackerView, log_chances
 from reconbench.attacks.marginals.release_parts import ReleaseParts, shared_parts
-from reconbench.attacks.posterior.chains import partners_by
+from reconbench.attacks.posterior.chains import find_partners
 from reconbench.attacks.posterior.gibbs import gram_round
 from reconbench.attacks.posterior.posteriors import ColumnPosteriors, Posteriors
 from reconbench.mechanisms import MarginalsRelease
@@ -30,7 +30,7 @@ class GramModel:
         self._prior = view.prior.conditional(view.known, view.targets)
         self._gathered = np.broadcast_to(gathered, self._prior.shape).copy()
         self._log_prior = log_chances(self._prior)
-        self._partners = partners_by(self._gram)
+        self._partners = find_partners(self._gram)
         self._constant = float(parts.sums_of_squares()[0])
 
     @property

@@ -30,10 +30,15 @@ from reconbench.attacks.base import (
     skip_unless_marginals,
 )
 from reconbench.attacks.posterior.cell_model import GRAM_LIMIT, CellModel
-from reconbench.attacks.posterior.chains import coldest, effective_size, noise_levels, split_rhat
+from reconbench.attacks.posterior.chains import (
+    coldest_level,
+    effective_size,
+    noise_levels,
+    split_rhat,
+)
 from reconbench.attacks.posterior.gibbs import exchange
 from reconbench.attacks.posterior.gram_model import GramModel
-from reconbench.attacks.posterior.posteriors import Posteriors, best_possible
+from reconbench.attacks.posterior.posteriors import Posteriors, estimate_best_possible
 from reconbench.mechanisms import MarginalsRelease
 
 Codes = npt.NDArray[np.int64]
@@ -76,17 +81,17 @@ class Posterior:
         release = require_playable(self, view, MarginalsRelease).touching(view.targets)
         gram = len(view.targets) == 1 and view.n <= GRAM_LIMIT
         model: Model = GramModel(view, release) if gram else CellModel(view, release)
-        true = coldest(release.noise_sd, len(release.domain), release.k)
+        true = coldest_level(release.noise_sd, len(release.domain), release.k)
         most = max(1, model.most_replicas // self.chains)
         levels = noise_levels(true, len(release.workload), most)
         work = WORK * min(max(view.n / LONG, 1), 10)
         plan = self._plan(levels, int(work / (model.cost * self.chains)))
         traces = self.run(model, plan, rng, exact=release.noise_sd == 0)
-        found = model.posteriors()
+        posteriors = model.posteriors()
         converged = traces.rhat <= RHAT_LIMIT and not (release.noise_sd == 0 and traces.misfit > 0)
-        best = best_possible(found, converged)
-        guess = found.guess(range(self.chains))
-        scores = np.mean([found.success(c, guess) for c in range(self.chains)], axis=0)
+        best = estimate_best_possible(posteriors, converged)
+        guess = posteriors.guess(range(self.chains))
+        scores = np.mean([posteriors.success(c, guess) for c in range(self.chains)], axis=0)
         info = {
             "rhat": traces.rhat,
             "ess": traces.effective_size,

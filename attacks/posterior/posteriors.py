@@ -38,24 +38,24 @@ class Posteriors(Protocol):
         ...
 
 
-def best_possible(found: Posteriors, converged: bool) -> BestPossible:
+def estimate_best_possible(posteriors: Posteriors, converged: bool) -> BestPossible:
     """Each chain judges the guess of the others, so that no guess profits from its own noise."""
-    everyone = range(found.chains)
+    everyone = range(posteriors.chains)
     judged = [
-        found.success(c, found.guess([other for other in everyone if other != c])).sum()
+        posteriors.success(c, posteriors.guess([other for other in everyone if other != c])).sum()
         for c in everyone
     ]
     error = float(np.std(judged, ddof=1) / np.sqrt(len(judged)))
     return BestPossible(float(np.mean(judged)), error, converged)
 
 
-def groups_of(known: Table) -> Codes:
+def number_groups(known: Table) -> Codes:
     """The number of each record's known values: the same for records that agree in all."""
     _, group = np.unique(known.codes, axis=0, return_inverse=True)
     return np.asarray(group.ravel(), dtype=np.int64)
 
 
-def by_group(values: Floats, group: Codes) -> Floats:
+def sum_by_group(values: Floats, group: Codes) -> Floats:
     """Sums over the records of each group, along the middle one of three axes."""
     total = np.zeros((int(group.max()) + 1, len(values), values.shape[2]))
     np.add.at(total, group, values.transpose(1, 0, 2))
@@ -71,8 +71,8 @@ class ColumnPosteriors:
 
     @classmethod
     def of(cls, view: AttackerView, sums: Floats) -> ColumnPosteriors:
-        group = groups_of(view.known)
-        total = by_group(sums, group)
+        group = number_groups(view.known)
+        total = sum_by_group(sums, group)
         return cls(view, (total / total.sum(axis=2, keepdims=True))[:, group])
 
     @property
@@ -142,15 +142,15 @@ class JointPosteriors:
         order = np.lexsort((*words, owners))
         new = np.ones(len(order), dtype=bool)
         new[1:] = np.any([np.diff(key[order]) != 0 for key in (*words, owners)], axis=0)
-        place = np.empty(len(order), dtype=np.int64)
-        place[order] = np.cumsum(new) - 1
+        index = np.empty(len(order), dtype=np.int64)
+        index[order] = np.cumsum(new) - 1
         first = order[new]
         self._owners, self._codes = owners[first], codes[first].astype(np.int64)
         self.shares = np.zeros((self.chains, len(first)))
-        np.add.at(self.shares, (chains, place), weights)
+        np.add.at(self.shares, (chains, index), weights)
         self._starts = np.flatnonzero(np.diff(self._owners, prepend=-1))
         self.shares /= np.add.reduceat(self.shares, self._starts, axis=1)[:, self._owners]
-        self._places = place[len(place) - extra :]
+        self._watched_index = index[len(index) - extra :]
 
     def guess(self, chains: Sequence[int]) -> Codes:
         return self._codes[self._ranked(chains)[self._starts]][self._group]
@@ -161,8 +161,8 @@ class JointPosteriors:
         ranked = self._ranked(range(self.chains))
         ends = np.append(self._starts[1:], len(ranked))
         wanted = np.minimum(self._starts[:, None] + np.arange(count), ends[:, None] - 1)
-        found: Codes = self._codes[ranked[wanted]]
-        return found
+        likeliest: Codes = self._codes[ranked[wanted]]
+        return likeliest
 
     def success(self, chain: int, guess: Codes) -> Floats:
         """``guess`` is the same for records of one group."""
@@ -176,9 +176,9 @@ class JointPosteriors:
         mean = self.shares[list(chains)].mean(axis=0)
         if self._watched is not None:
             chances = self._watched.chances(chains)
-            places = self._places.reshape(chances.shape)
-            together = mean[places].sum(axis=1, keepdims=True)
-            mean[places] = together * chances / chances.sum(axis=1, keepdims=True)
+            index = self._watched_index.reshape(chances.shape)
+            together = mean[index].sum(axis=1, keepdims=True)
+            mean[index] = together * chances / chances.sum(axis=1, keepdims=True)
         return np.lexsort((-mean, self._owners))
 
     def _packed(self, codes: Codes) -> list[Codes]:

@@ -178,7 +178,7 @@ class GramPaths:
 
     def losses(self, tables: int | None = None) -> Floats:
         whole = self._relax()[:, :, :tables, :, : self._n].double().permute(0, 2, 3, 4, 1)
-        found = []
+        losses = []
         for problem, gram, relaxed in zip(self._problems, self._grams(), whole, strict=True):
             pulled = torch.from_numpy(gram.matrix) @ relaxed
             gathered = torch.from_numpy(gram.gathered[:tables, None])
@@ -186,8 +186,8 @@ class GramPaths:
             loss = self._objective.error * error
             for height in heights(self._objective, [relaxed], problem.log_priors):
                 loss += (relaxed * height).sum(dim=(2, 3))
-            found.append(loss.numpy())
-        return np.stack(found)
+            losses.append(loss.numpy())
+        return np.stack(losses)
 
     def keep(self, views: Sequence[int]) -> None:
         self._problems = [self._problems[i] for i in views]
@@ -258,7 +258,7 @@ class FormPaths:
             raise TypeError("a problem in Gram form is for GramPaths")
         starts = len(problem.starts[0])
         self._shape = (1, len(problem.tables), starts)
-        releases = [each for each in problem.tables for _ in range(starts)]
+        releases = [table for table in problem.tables for _ in range(starts)]
         fit = marginal_fit(releases, problem.known, problem.targets)
         plain = objective == Objective()
         self._fit = fit if plain else Penalised(fit, objective, problem.log_priors)
@@ -272,7 +272,8 @@ class FormPaths:
 
     def relaxed(self) -> list[Floats]:
         return [
-            each.reshape(*self._shape, *each.shape[1:]).numpy() for each in self._descent.relaxed()
+            column.reshape(*self._shape, *column.shape[1:]).numpy()
+            for column in self._descent.relaxed()
         ]
 
     def losses(self, tables: int | None = None) -> Floats:
@@ -292,8 +293,8 @@ class Descent:
     def __init__(self, logits: Sequence[torch.Tensor], learning_rate: float) -> None:
         """Each column's logits, (worlds, n, V), are moved in place."""
         self._logits = list(logits)
-        self._first = [torch.zeros_like(each) for each in logits]
-        self._second = [torch.zeros_like(each) for each in logits]
+        self._first = [torch.zeros_like(column) for column in logits]
+        self._second = [torch.zeros_like(column) for column in logits]
         self._learning_rate = learning_rate
         self._steps = 0
 
@@ -318,5 +319,5 @@ class Descent:
         return loss
 
 
-def in_gram_form(n: int, columns: int) -> bool:
+def has_gram_form(n: int, columns: int) -> bool:
     return columns == 1 and n <= GRAM_LIMIT

@@ -76,7 +76,7 @@ class KernelFit:
         widths = range(1, min(parts.k, len(targets)) + 1)
         shared = tuple(torch.from_numpy(shared_parts(known, parts.k - h)) for h in widths)
         statistics = tuple(
-            (parts.places(hidden), torch.from_numpy(parts.gathered(hidden)))
+            (parts.target_indices(hidden), torch.from_numpy(parts.gathered(hidden)))
             for h in widths
             for hidden in combinations(sorted(parts.order), h)
             if parts.k - h <= len(known.domain)
@@ -144,7 +144,7 @@ class CellFit:
             incidence, reached = parts.incidence(parts.k - width)
             for hidden in combinations(sorted(parts.order), width):
                 answers = parts.answers(hidden)[:, reached]
-                groups.append(_Group(parts.places(hidden), incidence, answers))
+                groups.append(_Group(parts.target_indices(hidden), incidence, answers))
         inside = np.sum([(group.answers**2).sum(axis=(1, 2)) for group in groups], axis=0)
         return cls(tuple(groups), torch.from_numpy(parts.sums_of_squares() - inside))
 

@@ -8,7 +8,7 @@ import torch
 
 from reconbench.attacks.base import AttackError, AttackerView
 from reconbench.attacks.marginals.release_parts import ReleaseParts, shared_parts
-from reconbench.attacks.rap.descent import Gram, Problem, in_gram_form, log_prior
+from reconbench.attacks.rap.descent import Gram, Problem, has_gram_form, log_prior
 from reconbench.datasets import Table
 from reconbench.mechanisms import ExactMarginals, GaussianMarginals, MarginalsRelease, Release
 
@@ -36,7 +36,7 @@ def build_problem(
     release = require_marginals(view.release)
     tables = (
         _build_gram(view, release, truths, rng)
-        if in_gram_form(view.n, len(view.targets))
+        if has_gram_form(view.n, len(view.targets))
         else (release, *_simulate(view, truths, rng))
     )
     starts = tuple(

@@ -30,13 +30,13 @@ def subsets(values: Codes, keeps: npt.NDArray[np.bool_], uniforms: Floats, size:
     in k steps: of 0, …, j, for j = M − k, …, M − 1, take one at random, or j if that is taken.
     """
     n, width = uniforms.shape
-    found = np.empty((n, width), dtype=np.int64)
+    chosen = np.empty((n, width), dtype=np.int64)
     taken = np.full(size, -1, dtype=np.int64)
     others = size - 1
     for i in range(n):
         filled = 0
         if keeps[i]:
-            found[i, 0] = values[i]
+            chosen[i, 0] = values[i]
             filled = 1
         for step in range(filled, width):
             j = others - width + step
@@ -44,5 +44,5 @@ def subsets(values: Codes, keeps: npt.NDArray[np.bool_], uniforms: Floats, size:
             if taken[pick] == i:
                 pick = j
             taken[pick] = i
-            found[i, step] = pick if pick < values[i] else pick + 1
-    return found
+            chosen[i, step] = pick if pick < values[i] else pick + 1
+    return chosen

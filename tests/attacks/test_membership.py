@@ -11,8 +11,8 @@ from reconbench.attacks.membership import (
     MembershipError,
     Normal,
     OneByOne,
-    cross_fed,
     decide,
+    decide_by_each_other,
     measure,
     measure_fast,
     measure_split,
@@ -92,16 +92,16 @@ def test_no_test_of_the_same_size_has_more_power() -> None:
 def test_losses_without_spread_decide_for_certain() -> None:
     """Training without any randomness: a difference shows, none is a guess."""
     rng = np.random.default_rng(5)
-    apart = cross_fed(np.full(50, 1.0), np.full(50, 0.9), (0.1,), rng)
+    apart = decide_by_each_other(np.full(50, 1.0), np.full(50, 0.9), (0.1,), rng)
     assert (apart.false_positives, apart.false_negatives) == ((0,), (0,))
-    same = cross_fed(np.full(4_000, 1.0), np.full(4_000, 1.0), (0.1,), rng)
+    same = decide_by_each_other(np.full(4_000, 1.0), np.full(4_000, 1.0), (0.1,), rng)
     assert binomtest(same.false_positives[0], 4_000, 0.1).pvalue > FALSE_ALARM
     assert binomtest(same.false_negatives[0], 4_000, 0.9).pvalue > FALSE_ALARM
 
 
 def test_leaving_one_out_is_fitting_the_others() -> None:
     losses = np.random.default_rng(6).normal(1e3, 1, 20)
-    found = Normal.without_each(losses)
+    found = Normal.fit_without_each(losses)
     for j in range(20):
         others = np.delete(losses, j)
         assert found.mean[j] == pytest.approx(others.mean(), rel=1e-13)
@@ -143,7 +143,10 @@ def test_decisions_of_a_learnt_test_are_binomial_and_those_of_cross_feeding_are_
     fixed = [int(decide(each, *learnt, 0.1, rng).sum()) for each in out]
     rate = float(np.mean(fixed)) / 40
     assert np.var(fixed) == pytest.approx(40 * rate * (1 - rate), rel=0.15)
-    fed = [cross_fed(a, b, (0.1,), rng).false_positives[0] for a, b in zip(out, in_, strict=True)]
+    fed = [
+        decide_by_each_other(a, b, (0.1,), rng).false_positives[0]
+        for a, b in zip(out, in_, strict=True)
+    ]
     rate = float(np.mean(fed)) / 40
     assert np.var(fed) != pytest.approx(40 * rate * (1 - rate), rel=0.3)
 
@@ -163,6 +166,6 @@ def test_what_cannot_be_measured_is_said() -> None:
     with pytest.raises(MembershipError, match="level must be strictly between 0 and 1, got 1"):
         decide(0.0, normal(0, 1), normal(1, 1), 1.0, rng)
     with pytest.raises(MembershipError, match="3 models or more"):
-        cross_fed(np.zeros(2), np.zeros(2), (0.1,), rng)
+        decide_by_each_other(np.zeros(2), np.zeros(2), (0.1,), rng)
     with pytest.raises(MembershipError, match="training went astray"):
-        cross_fed(np.array([0.0, np.nan, 1.0]), np.zeros(3), (0.1,), rng)
+        decide_by_each_other(np.array([0.0, np.nan, 1.0]), np.zeros(3), (0.1,), rng)

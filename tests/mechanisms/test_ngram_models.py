@@ -20,8 +20,8 @@ from reconbench.mechanisms import Mechanism, MechanismError
 from reconbench.mechanisms.ngram_models import (
     LazyTraining,
     NgramModels,
-    clipped,
-    searched,
+    clip_rows,
+    search_training,
     sensitivity,
     softmax,
 )
@@ -99,7 +99,7 @@ def test_sensitivity_is_never_passed_and_is_attained(clip: float) -> None:
     rows[0] = (40.0, 40.0, 0.0, 0.0)
     largest = 0.0
     for one, other in itertools.permutations(range(4), 2):
-        gradients = [clipped(softmax(rows) - np.eye(4)[y], clip) for y in (one, other)]
+        gradients = [clip_rows(softmax(rows) - np.eye(4)[y], clip) for y in (one, other)]
         largest = max(largest, float(np.linalg.norm(gradients[0] - gradients[1], axis=1).max()))
     assert largest <= sensitivity(clip) * (1 + 1e-12)
     assert largest == pytest.approx(sensitivity(clip), rel=1e-9)
@@ -158,7 +158,7 @@ def test_audit_fails_with_half_the_noise() -> None:
 def test_the_search_finds_what_theory_says(prior: Callable[[], BayNet], mu: float) -> None:
     """One step without clipping at the rate 1/noise² is the best model of its secret."""
     start = tuple(float(each) for each in np.log(prior().cpts[1]))
-    found = searched(start, mu)
+    found = search_training(start, mu)
     assert found.epochs == 1 and found.mu == pytest.approx(mu)
     gradients = found.first_gradients()
     assert gradients == pytest.approx(softmax(np.array([start])) - np.eye(10))  # nothing clipped
@@ -167,12 +167,12 @@ def test_the_search_finds_what_theory_says(prior: Callable[[], BayNet], mu: floa
 
 def test_a_search_may_be_narrowed() -> None:
     start = (0.0,) * 10
-    found = searched(start, 1.0, (0.3,), (7,), 0.25)
+    found = search_training(start, 1.0, (0.3,), (7,), 0.25)
     assert (found.clip, found.epochs, found.rate) == (0.3, 7, 0.25)
     assert found.noise == pytest.approx(0.6 * sqrt(7))
-    assert searched(start, 1.0, (0.3,), (7,)).mu == pytest.approx(1.0)
+    assert search_training(start, 1.0, (0.3,), (7,)).mu == pytest.approx(1.0)
     with pytest.raises(MechanismError, match="at least one clipping norm"):
-        searched(start, 1.0, ())
+        search_training(start, 1.0, ())
 
 
 def test_a_release_and_its_facts() -> None:

@@ -12,7 +12,7 @@ from reconbench.bounds import GaussianDP, LaplaceDP
 from reconbench.bounds.rad import GaussianNoise, LaplaceNoise
 from reconbench.datasets import Attribute, BayNet, Domain, DomainError, Table
 from reconbench.mechanisms import Mechanism, MechanismError
-from reconbench.mechanisms.sums import GaussianSum, LaplaceSum, TruncatedLaplaceSum, numbers
+from reconbench.mechanisms.sums import GaussianSum, LaplaceSum, TruncatedLaplaceSum, parse_numbers
 
 HOURS = Domain(
     (
@@ -43,7 +43,7 @@ def test_noise_is_calibrated() -> None:
     """The noise on the exact sum, Kolmogorov-Smirnov at 1e-4; half the scale must fail."""
     exact = table(10)
     rng = np.random.default_rng(2)
-    total = float(numbers(HOURS["hours"])[exact.column("hours")].sum())
+    total = float(parse_numbers(HOURS["hours"])[exact.column("hours")].sum())
     for kind, scale, law in (
         (LaplaceSum, 100 / 2.0, laplace),
         (GaussianSum, None, norm),
@@ -75,7 +75,7 @@ def test_truncated_answers_have_their_exact_law() -> None:
     """Mass at the ends, 5 sd, and Kolmogorov-Smirnov between, 1e-4; half the scale must fail."""
     mechanism = TruncatedLaplaceSum.for_budget(HOURS, ("hours",), 0.5, 0.0)
     exact, rng, n = table(3), np.random.default_rng(4), 4000
-    total = float(numbers(HOURS["hours"])[exact.column("hours")].sum())
+    total = float(parse_numbers(HOURS["hours"])[exact.column("hours")].sum())
     answers = np.array([mechanism.release(exact, rng).answer for _ in range(n)])
     inside = answers[(answers > 0) & (answers < 300)]
 
@@ -115,11 +115,13 @@ def test_without_noise_only_the_truth_is_possible() -> None:
 
 def test_numbers_of_a_column() -> None:
     bins = Attribute("b", ("low", "high"), ordinal=True, edges=(0.0, 10.0, 30.0))
-    np.testing.assert_array_equal(numbers(bins), [5, 20])
-    np.testing.assert_array_equal(numbers(Attribute("x", ("1.5", "-2"))), [1.5, -2])
-    np.testing.assert_array_equal(numbers(Attribute("o", ("s", "m", "l"), ordinal=True)), [0, 1, 2])
+    np.testing.assert_array_equal(parse_numbers(bins), [5, 20])
+    np.testing.assert_array_equal(parse_numbers(Attribute("x", ("1.5", "-2"))), [1.5, -2])
+    np.testing.assert_array_equal(
+        parse_numbers(Attribute("o", ("s", "m", "l"), ordinal=True)), [0, 1, 2]
+    )
     with pytest.raises(MechanismError, match="is not numeric"):
-        numbers(HOURS["sex"])
+        parse_numbers(HOURS["sex"])
 
 
 def test_refusals(toy_net: BayNet) -> None:
