@@ -271,23 +271,14 @@ def count_numbers(game: Game) -> int:
 
 def count_cells(game: Game) -> tuple[tuple[str, ...], int]:
     """The known columns of a game, and how many numbers its release holds."""
-    mechanism = (game.mechanism, game.mechanism_options, game.epsilon, game.delta)
-    return _count_cells(game.dataset, game.targets, game.known, game.k, *mechanism)
+    names = ("dataset", "targets", "epsilon", "delta", "known", "k")
+    mechanism = ("mechanism", "mechanism_options")
+    return _count_cells(Game(**{name: getattr(game, name) for name in (*names, *mechanism)}))
 
 
 @cache
-def _count_cells(
-    dataset: str,
-    targets: tuple[str, ...],
-    known: tuple[str, ...],
-    k: int,
-    mechanism: str,
-    mechanism_options: str,
-    epsilon: float,
-    delta: float,
-) -> tuple[tuple[str, ...], int]:
-    game = Game(dataset, targets, epsilon, delta=delta, known=known, k=k, mechanism=mechanism)
-    _, columns, _, built = check(replace(game, mechanism_options=mechanism_options))
+def _count_cells(game: Game) -> tuple[tuple[str, ...], int]:
+    _, columns, _, built = check(game)
     sizes: tuple[int, ...] = getattr(getattr(built, "domain", None), "sizes", ())
     sets: tuple[tuple[int, ...], ...] = getattr(built, "workload", ())
     return columns, sum(prod(sizes[i] for i in each) for each in sets)
