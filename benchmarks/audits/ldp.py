@@ -146,9 +146,9 @@ def likeliest(
         counts[filled] = np.add.reduceat(kept, starts, dtype=np.int64)
         members = members[kept]
     starts = np.cumsum(counts) - counts
-    found = rng.integers(prior.size, size=len(counts))
-    found[filled] = members[starts[filled] + rng.integers(counts[filled])]
-    return found
+    guesses = rng.integers(prior.size, size=len(counts))
+    guesses[filled] = members[starts[filled] + rng.integers(counts[filled])]
+    return guesses
 
 
 READERS: Mapping[str, Reader] = {"grr": ReadValue(), "oue": ReadBits(), "ss": ReadSubset()}
@@ -255,24 +255,24 @@ def play(
     times = np.zeros(m, dtype=np.int64)
     widths: set[int] = set()
 
-    def guesses(values: Codes) -> Codes:
+    def attack(values: Codes) -> Codes:
         # A client may randomise its array in place.
         reports = client(values.copy(), inner)
-        found = reader.guess(reports, len(values), prior, rng)
+        guesses = reader.guess(reports, len(values), prior, rng)
         widths.add(reader.width(reports))
         if len(widths) > 1:
-            sizes = " and ".join(str(each) for each in sorted(widths))
+            sizes = " and ".join(str(width) for width in sorted(widths))
             raise AuditError(f"the client must report as many values each time, got {sizes}")
-        return found
+        return guesses
 
     for n in batches(trials, reader.cells(m)):
         values = draw(drawn, n, rng)
-        found = guesses(values)
-        hits += int((found == values).sum())
-        replaced += int((found == draw(drawn, n, rng)).sum())
-        times += np.bincount(found, minlength=m)
-        true_positives += int((guesses(np.zeros(n, dtype=np.int64)) == 0).sum())
-        false_positives += int((guesses(np.full(n, m - 1, dtype=np.int64)) == 0).sum())
+        guesses = attack(values)
+        hits += int((guesses == values).sum())
+        replaced += int((guesses == draw(drawn, n, rng)).sum())
+        times += np.bincount(guesses, minlength=m)
+        true_positives += int((attack(np.zeros(n, dtype=np.int64)) == 0).sum())
+        false_positives += int((attack(np.full(n, m - 1, dtype=np.int64)) == 0).sum())
         advance()
     return Outcome(trials, hits, replaced, times, true_positives, false_positives, widths.pop())
 

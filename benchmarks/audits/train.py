@@ -106,9 +106,9 @@ class FromRecords:
 
 @dataclass(frozen=True)
 class TrainingAudit:
-    """Challenge bases of ``size`` records each, and ``challenges`` models a hypothesis.
+    """Challenge bases of ``size`` records each, and ``challenges`` models per hypothesis.
 
-    The attack learns from ``shadows`` models a hypothesis; none: from the other challenges, as in
+    The attack learns from ``shadows`` models per hypothesis; none: from the other challenges, as in
     Algorithm 5 of the paper, which leaves its decisions correlated. ``relation`` says which tables
     it tells apart: D and D ∪ {z}, or D ∪ {z′} and D ∪ {z}, with D of ``size`` records.
     """
@@ -169,19 +169,19 @@ class TrainingAudit:
 
 
 def check_level(level: float) -> float:
-    """A level at which errors are counted."""
+    """The level, if errors are counted at it; raises otherwise."""
     if level not in LEVELS:
         raise AuditError(f"level must be one of 0.01, 0.02, …, 0.99, got {level:g}")
     return level
 
 
 def counts_at(errors: Sequence[Counts], level: float) -> mcmc.Counts:
-    """One point a base, at one of the levels, for the estimate of ε."""
-    place = LEVELS.index(check_level(level))
+    """One point per base, at one of the levels, for the estimate of ε."""
+    index = LEVELS.index(check_level(level))
     return mcmc.Counts.of(
         [
-            (each.false_positives[place], each.out, each.false_negatives[place], each.in_)
-            for each in errors
+            (base.false_positives[index], base.out, base.false_negatives[index], base.in_)
+            for base in errors
         ]
     )
 
@@ -189,9 +189,9 @@ def counts_at(errors: Sequence[Counts], level: float) -> mcmc.Counts:
 def collect(
     audit: TrainingAudit, threads: int = 1, progress: Callable[[int], None] = lambda done: None
 ) -> list[Counts]:
-    """All errors of an audit; ``progress`` is told how many bases are done."""
-    found = []
-    for each in audit.errors(threads):
-        found.append(each)
-        progress(len(found))
-    return found
+    """All errors of an audit; ``progress`` gets the number of bases that are done."""
+    errors = []
+    for counts in audit.errors(threads):
+        errors.append(counts)
+        progress(len(errors))
+    return errors

@@ -17,7 +17,6 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import version
-from types import TracebackType
 from typing import Any, Self
 from uuid import uuid4
 
@@ -81,16 +80,11 @@ class Cluster:
         try:
             self._check_versions()
         except BaseException:
-            self.__exit__(None, None, None)
+            self.__exit__()
             raise
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         with suppress(Exception):
             self._client.close(timeout=2)
         self._exits.close()

@@ -1,8 +1,8 @@
-"""What a suite will take before it runs: rows, seconds and released numbers.
+"""Estimate what a suite will take before it runs: rows, seconds and released numbers.
 
-Seconds come from rows that are stored already where there are any, otherwise from a table of
-rough costs, measured on a busy machine with two cores: good for minutes or hours, not for a
-comparison of attacks. Rows made by other code tell seconds too, but are still to be played.
+Seconds come from stored rows where there are any, otherwise from a table of rough costs, measured
+on a busy machine with two cores: good enough for minutes or hours, not for comparing attacks. Rows
+from other code versions are used for time estimates but still count as missing.
 """
 
 from __future__ import annotations
@@ -55,12 +55,12 @@ class Cost:
     beyond: float = 0.0
 
     def seconds(self, game: Game, cells: int) -> float:
-        found = self.once + self.a_record * game.n + self.beyond * max(0, game.n - LONG)
+        seconds = self.once + self.a_record * game.n + self.beyond * max(0, game.n - LONG)
         if game.epsilon >= CLEAR:
-            found *= self.clear
+            seconds *= self.clear
         if len(game.targets) > 1:
-            found += self.joint + self.a_cell * cells * game.n / 100
-        return found
+            seconds += self.joint + self.a_cell * cells * game.n / 100
+        return seconds
 
 
 ROUGH: dict[str, Cost] = {

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from multiprocessing import connection
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Protocol, Self
 
 from reconbench.benchmarks import plugins
@@ -151,12 +151,7 @@ class Pool:
         self._exits.enter_context(exit_on_sigterm())
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
         self._exits.close()
 

@@ -5,10 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
-import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from functools import cache
@@ -135,7 +132,7 @@ def export(entries: Sequence[Entry], path: Path) -> int:
         if path.suffix.lower() == ".csv":
             write_atomic(path, _csv(columns))
         elif path.suffix.lower() == ".parquet":
-            _write_parquet(path, columns)
+            write_atomic(path, _parquet(path, columns))
         else:
             raise TransferError(f"cannot export to {path}: the name must end in .csv or .parquet")
     except OSError as error:
@@ -193,7 +190,7 @@ def _escape_formula(cell: object) -> object:
     return repr(cell) if isinstance(cell, float) else cell
 
 
-def _write_parquet(path: Path, columns: Mapping[str, Sequence[Any]]) -> None:
+def _parquet(path: Path, columns: Mapping[str, Sequence[Any]]) -> bytes:
     try:
         arrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
     except ImportError:
@@ -214,16 +211,9 @@ def _write_parquet(path: Path, columns: Mapping[str, Sequence[Any]]) -> None:
             for name, values in columns.items()
         }
     )
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    os.close(handle)
-    try:
-        parquet.write_table(table, temporary)
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(temporary)
-        raise
+    out = io.BytesIO()
+    parquet.write_table(table, out)
+    return out.getvalue()
 
 
 @dataclass(frozen=True)
@@ -241,8 +231,7 @@ def merge(into: Path, others: Sequence[Path]) -> MergeCounts:
     Rows with the same key must be equal but for timings. A finished row replaces a failed one.
     """
     sources = [(folder, read(folder)) for folder in others]
-    with ExitStack() as stack:
-        store = stack.enter_context(Store(output_folder(into)))
+    with Store(output_folder(into)) as store:
         before = {entry.key: entry.row for entry in store.entries()}
         rows = dict(before)
         new: dict[str, Entry] = {}

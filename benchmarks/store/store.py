@@ -14,11 +14,10 @@ import sqlite3
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from reconbench.benchmarks import plugins
@@ -274,12 +273,7 @@ class Store:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._open is not None:
             with suppress(sqlite3.Error):
                 self._open.close()
@@ -386,18 +380,8 @@ class Store:
 def _encode(key: Key | str, row: Result) -> tuple[str, ...]:
     key = Key(key) if isinstance(key, str) else key
     text = json.dumps(row.to_json(), ensure_ascii=False, allow_nan=False)
-    origin = key.origin
     seal = _seal(key.text, text.encode())
-    return (
-        key.text,
-        key.config,
-        origin.attack,
-        origin.mechanism,
-        origin.code,
-        Status(row.status).value,
-        seal,
-        text,
-    )
+    return key.text, key.config, *astuple(key.origin), Status(row.status).value, seal, text
 
 
 def _seal(key: str, content: bytes) -> str:

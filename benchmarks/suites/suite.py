@@ -25,7 +25,8 @@ from pydantic import (
 
 from reconbench.benchmarks import plugins
 from reconbench.benchmarks.computations.computation import Point
-from reconbench.benchmarks.computations.kinds import Curve
+from reconbench.benchmarks.computations.guarantees import Guarantees
+from reconbench.benchmarks.computations.kinds import KINDS, Curve
 from reconbench.benchmarks.game.play import AttackSpec, Game
 from reconbench.benchmarks.plugins.bounds import check_bound_files
 from reconbench.benchmarks.run.runner import Unit
@@ -46,6 +47,8 @@ class SuiteError(ValueError):
 
 
 class Suite(Strict):
+    """A TOML file as it was read and validated; ``parts`` adds the suites that it includes."""
+
     name: str = Field(min_length=1)
     description: str
     seed: Annotated[int, Field(strict=True)] = 0
@@ -74,10 +77,10 @@ class Suite(Strict):
     @property
     def parts(self) -> tuple[Suite, ...]:
         """This suite and the ones that it includes, each once, in the order of the file."""
-        found = {self.name: self}
+        parts = {self.name: self}
         for part in self._parts:
-            found |= {each.name: each for each in part.parts if each.name not in found}
-        return tuple(found.values())
+            parts |= {inner.name: inner for inner in part.parts if inner.name not in parts}
+        return tuple(parts.values())
 
     def units(
         self,
@@ -92,20 +95,20 @@ class Suite(Strict):
         None if the suite has computations only.
         """
         more = tuple(AttackSpec(plugins.make_absolute(spec)) for spec in more_attacks)
-        found: dict[Game, dict[tuple[str, str], AttackSpec]] = {}
+        rounds: dict[Game, dict[tuple[str, str], AttackSpec]] = {}
         for part in self.parts:
             for game, attacks in part._rounds(seed, repetitions):
-                specs = found.setdefault(game, {})
+                specs = rounds.setdefault(game, {})
                 for spec in (*attacks, *more):
                     specs.setdefault(identify_attack(spec), spec)
-        if more and not found:
+        if more and not rounds:
             raise SuiteError(
                 f"suite {self.name} has computations only, nothing that attack {more[0].spec!r} "
                 "could play; leave it out, or choose a suite with games"
             )
         listed = [spec for part in self.parts for spec in part.bounds or ()]
         bounds = check_bound_files((*listed, *more_bounds))
-        return [Unit(game, tuple(specs.values()), bounds) for game, specs in found.items()]
+        return [Unit(game, tuple(specs.values()), bounds) for game, specs in rounds.items()]
 
     def computations(self) -> list[tuple[str, Curve]]:
         """The computations of this suite and of those it includes, with the name of theirs."""
@@ -118,8 +121,8 @@ class Suite(Strict):
     def _rounds(
         self, seed: int | None, repetitions: int | None
     ) -> Iterator[tuple[Game, tuple[AttackSpec, ...]]]:
-        for place, axes in enumerate(self.games or ()):
-            where = f"suite {self.name}, games.{place}"
+        for index, axes in enumerate(self.games or ()):
+            where = f"suite {self.name}, games.{index}"
             own = axes.attacks is not None
             attacks = self._specs(
                 axes.attacks or self.attacks or [], where if own else f"suite {self.name}"
@@ -170,9 +173,9 @@ def _read(path: Path, within: tuple[Path, ...]) -> Suite:
     except tomllib.TOMLDecodeError as error:
         raise SuiteError(f"suite {path} is not valid TOML: {error}") from None
     try:
-        suite = Suite.model_validate(_beside(raw, path.parent))
+        suite = Suite.model_validate(_resolve_files(raw, path.parent))
     except ValidationError as error:
-        raise SuiteError(f"suite {path}, {_first(error)}") from None
+        raise SuiteError(f"suite {path}, {_describe_first(error)}") from None
     parts = []
     for spec in suite.include or ():
         try:
@@ -184,12 +187,14 @@ def _read(path: Path, within: tuple[Path, ...]) -> Suite:
     return suite
 
 
-def _beside(raw: Any, folder: Path) -> Any:
-    """What was read, with plugins and priors that lie beside the suite's file found there."""
+def _resolve_files(raw: Any, folder: Path) -> Any:
+    """What was read, with paths of plugins and priors resolved against the suite's folder."""
     if isinstance(raw, dict):
-        return {key: raw[key] if key == "options" else _beside(raw[key], folder) for key in raw}
+        return {
+            key: raw[key] if key == "options" else _resolve_files(raw[key], folder) for key in raw
+        }
     if isinstance(raw, list):
-        return [_beside(each, folder) for each in raw]
+        return [_resolve_files(each, folder) for each in raw]
     file = plugins.get_file(raw) if isinstance(raw, str) else None
     if file is None or Path(file).is_absolute() or not (folder / file).is_file():
         return raw
@@ -209,35 +214,37 @@ def _path(spec: str, folder: Path) -> Path:
     return paths[spec]
 
 
-def _first(error: ValidationError) -> str:
-    """The most telling complaint in one line: an unknown key before what it leaves missing."""
-    found = sorted(error.errors(), key=lambda each: each["type"] != "extra_forbidden")[0]
-    place = found["loc"]
-    if place[:1] == ("curves",) and len(place) > 2:
-        place = (*place[:2], *place[3:])  # without the kind of computation
-    where = [str(part) for part in place if not str(part).startswith("function-")]
-    said, kind = found["msg"].removeprefix("Value error, "), found["type"]
+def _describe_first(error: ValidationError) -> str:
+    """The first error in one line; unknown keys come before the keys that are missing for them."""
+    first = min(error.errors(), key=lambda details: details["type"] != "extra_forbidden")
+    location = first["loc"]
+    if location[:1] == ("curves",) and len(location) > 2:
+        location = (*location[:2], *location[3:])  # without the kind of computation
+    keys = [str(key) for key in location if not str(key).startswith("function-")]
+    text, kind = first["msg"].removeprefix("Value error, "), first["type"]
     if kind == "extra_forbidden":
-        said += _did_you_mean(found["loc"])
+        text += _suggest_key(first["loc"])
     elif kind == "too_short":
-        said += "; give a value or leave the key out"
+        text += "; give a value or leave the key out"
     elif kind == "missing":
-        said += f"; add {where[-1]} = ..."
+        text += f"; add {keys[-1]} = ..."
     elif kind != "value_error":
-        said += f", got {found['input']!r}"[:120]
-    return f"{'.'.join(where) or 'the file'}: {said}"
+        text += f", got {first['input']!r}"[:120]
+    return f"{'.'.join(keys) or 'the file'}: {text}"
 
 
-def _did_you_mean(place: tuple[int | str, ...]) -> str:
-    """The keys that are allowed where an unknown one stands, or the one that was meant."""
+def _suggest_key(location: tuple[int | str, ...]) -> str:
+    """The key that was most likely meant by an unknown one, or all that are allowed there."""
     models: dict[str, type[BaseModel]] = {
         "games": GameBlock,
         "attacks": AttackEntry,
         "mechanism": MechanismEntry,
+        "guarantee": Guarantees,
+        **KINDS,
     }
-    if str(place[0]) == "curves":
-        return "; see docs/suites.md for the keys of a computation"
-    names = [str(part) for part in place[:-1] if not isinstance(part, int)]
+    names = [str(key) for key in location[:-1] if not isinstance(key, int)]
+    if names and names[-1] not in models:
+        return f"; see docs/computations.md for the keys of {names[-1]}"
     allowed = list((models.get(names[-1], Suite) if names else Suite).model_fields)
-    close = get_close_matches(str(place[-1]), allowed, 1)
+    close = get_close_matches(str(location[-1]), allowed, 1)
     return f"; did you mean {close[0]!r}?" if close else f"; known keys: {', '.join(allowed)}"

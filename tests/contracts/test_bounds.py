@@ -22,8 +22,7 @@ from reconbench.benchmarks.plugins.check_bound import (
     check_class,
     run_check,
 )
-<<<<<<< HEAD
-from reconbench.benchmarks.plugins.registry import registered
+from reconbench.benchmarks.plugins.registry import get_entries
 from reconbench.bounds import (
     CONFIDENCES,
     ApproxDP,
@@ -43,10 +42,6 @@ from reconbench.bounds.ceilings.base import BestGuessBound
 
 Floats = npt.NDArray[np.float64]
 
-=======
-from reconbench.benchmarks.plugins.registry import get_entries
-from reconbench.bounds import CONFIDENCES, Bound, Guarantee, Kind, NotApplicable, Targets
->>>>>>> plugins
 
 # All that are installed, also those of other packages.
 BOUNDS = {each.name: each.bound for each in find_bounds() if each.bound is not None}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -30,8 +31,8 @@ ACS = FromPrior("acs", "MAR")
 SMALL = Sgd(Network(4), epochs=5, batch=10)
 
 
-def audit(training: Sgd | DpSgd, **more: int) -> TrainingAudit:
-    settings = {"bases": 12, "challenges": 60, "shadows": 60, "size": 99, **more}
+def audit(training: Sgd | DpSgd, **more: Any) -> TrainingAudit:
+    settings: dict[str, Any] = {"bases": 12, "challenges": 60, "shadows": 60, "size": 99, **more}
     return TrainingAudit(ACS, training, **settings)
 
 
@@ -77,9 +78,9 @@ def test_cross_fed_challenges_are_counted_as_correlated() -> None:
     crossed = audit(SMALL, bases=1, challenges=6, shadows=0, size=20)
     assert isinstance(crossed.likelihood, mcmc.CorrelatedNormal)
     assert isinstance(replace(crossed, shadows=2).likelihood, mcmc.IndependentBinomial)
-    told = []
-    (found,) = collect(crossed, progress=told.append)
-    assert told == [1] and found.in_ == 6
+    progress: list[int] = []
+    (found,) = collect(crossed, progress=progress.append)
+    assert progress == [1] and found.in_ == 6
     assert counts_at([found], 0.1).negatives.tolist() == [6]
 
 

@@ -129,9 +129,10 @@ def test_a_curve_of_ones_own(tmp_path: Path) -> None:
     [
         ('["f-dp"]', '["x"]', "curves.0.bounds: unknown bound 'x'; use some of f-dp"),
         ("[0.1]", "[2]", "curves.0.baseline.0: .*less than or equal to 1"),
-        ("baseline", "base", "curves.0.base: Extra inputs"),
+        ("baseline", "baselin", "curves.0.baselin: Extra inputs .*; did you mean 'baseline'?"),
+        ("baseline", "zzz", "curves.0.zzz: Extra inputs .*; known keys: compute, guarantee"),
         ('"success"', '"magic"', "curves.0: .*'success'.*'queries'"),
-        ("guarantee.approx", "guarantee.appro", "curves.0.guarantee.appro: Extra inputs"),
+        ("guarantee.approx", "guarantee.appro", "guarantee.appro: Extra .* mean 'approx'?"),
         ("guarantee.approx = { epsilon = 1 }", "guarantee = {}", "curves.0.guarantee: name one"),
     ],
 )

@@ -125,7 +125,7 @@ def exact_rad(epsilon: float, target: str) -> float:
     for theta in range(size):
         gains = given * ((np.arange(size) == theta) - marginal[theta])
         total += float(gains.max(axis=1).mean())
-    return gap * total
+    return float(gap * total)
 
 
 def test_optimal_attack_on_local_reports() -> None:
