@@ -29,7 +29,7 @@ _SCOPES = list(Scope)
 
 
 @dataclass(frozen=True)
-class FoundBound:
+class BoundEntry:
     """A bound by the name of its columns, or why an installed one cannot be used."""
 
     name: str
@@ -97,14 +97,14 @@ def column_order(declared: Declaration) -> tuple[object, ...]:
     )
 
 
-def find_bounds(specs: Iterable[str] = ()) -> list[FoundBound]:
+def find_bounds(specs: Iterable[str] = ()) -> list[BoundEntry]:
     """All bounds of this package, all other installed ones, and those in the given files."""
-    found = {name: FoundBound(name, cls, True) for name, cls in shipped_bounds().items()}
+    entries = {name: BoundEntry(name, cls, True) for name, cls in shipped_bounds().items()}
     foreign = [name for name, point in registered(KIND).items() if not _ours(point.value)]
     for spec in (*foreign, *specs):
-        each = _found(spec)
-        found.setdefault(each.name, each)
-    return list(found.values())
+        entry = _entry(spec)
+        entries.setdefault(entry.name, entry)
+    return list(entries.values())
 
 
 def check_bound_files(specs: Iterable[str]) -> tuple[str, ...]:
@@ -115,17 +115,19 @@ def check_bound_files(specs: Iterable[str]) -> tuple[str, ...]:
 def describe_bounds() -> dict[str, str]:
     """Every installed bound with its reference and its statement, or why it cannot be used."""
     return {
-        each.name: f"{each.bound.reference}: {each.bound.statement}" if each.bound else each.error
-        for each in find_bounds()
+        entry.name: f"{entry.bound.reference}: {entry.bound.statement}"
+        if entry.bound
+        else entry.error
+        for entry in find_bounds()
     }
 
 
-def _found(spec: str) -> FoundBound:
+def _entry(spec: str) -> BoundEntry:
     try:
         cls = bound(spec)
     except PluginError as error:
-        return FoundBound(spec.rpartition(":")[2], None, False, str(error))
-    return FoundBound(cls.name, cls, False)
+        return BoundEntry(spec.rpartition(":")[2], None, False, str(error))
+    return BoundEntry(cls.name, cls, False)
 
 
 def _ours(value: str) -> bool:

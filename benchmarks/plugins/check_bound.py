@@ -169,7 +169,7 @@ def _finite(candidate: Candidate) -> Check:
                 if not 0 <= value <= n + SLACK:
                     where = f"{game.describe()}, {guarantee.describe()}"
                     return Check("", False, f"{value:g} at {level}, not in [0, n]: {where}")
-    return _seen(seen, "ceilings between 0 and n")
+    return _count(seen, "ceilings between 0 and n")
 
 
 def _grows_with_epsilon(candidate: Candidate) -> Check:
@@ -200,7 +200,7 @@ def _grows(candidate: Candidate, rows: Iterable[list[SmallGame]]) -> Check:
                         f"falls from {low[level]:g} to {high[level]:g} at {level}: "
                         f"{before.describe()}, then {after.describe()}",
                     )
-    return _seen(seen, "ceilings never fall")
+    return _count(seen, "ceilings never fall")
 
 
 def _without_budget(candidate: Candidate) -> Check:
@@ -257,7 +257,7 @@ def _covers(candidate: Candidate, games: Iterable[SmallGame]) -> Check:
             if room < -SLACK:
                 return Check("", False, f"{text}: {game.describe()}")
             closest = min(closest, room)
-    return _seen(seen, f"ceilings hold; the closest has {closest:.2g} to spare")
+    return _count(seen, f"ceilings hold; the closest has {closest:.2g} to spare")
 
 
 def _refuses(candidate: Candidate) -> Check:
@@ -289,7 +289,7 @@ def _declared(candidate: Candidate) -> Check:
     return Check("", True, f"{declared.kind}, {declared.scope}, {proved}: {declared.statement}")
 
 
-def _seen(seen: int, text: str) -> Check:
+def _count(seen: int, text: str) -> Check:
     if not seen:
         return Check("", None, "does not apply to these games")
     return Check("", True, f"{seen} {text}")
