@@ -162,6 +162,16 @@ class Declaration:
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
 
+    @classmethod
+    def from_json(cls, name: str, raw: Mapping[str, Any]) -> Declaration | None:
+        """The inverse of `to_json`; None for what is not a declaration."""
+        try:
+            kind, scope = Kind(raw["kind"]), Scope(raw["scope"])
+            texts = str(raw["reference"]), str(raw["statement"])
+        except (KeyError, ValueError):
+            return None
+        return cls(name, *texts, kind, scope, raw.get("proved") is True)
+
 
 class Bound(ABC):
     """A ceiling on reconstruction. Subclass it in one file to put it on every row.
