@@ -208,13 +208,13 @@ def _scored(
     guess = Table(round_.truth.domain, np.concatenate([part.guess.codes for part in parts]))
     expected = round_.expected_from_prior(guess)
     info = _numbers(row.attack, parts[0].info) if len(parts) == 1 else {}
-    bounded = round_.row_bounds(expected)
+    row_bounds = round_.compute_bounds(expected)
     row = replace(
         row,
         successes=round_.successes(guess),
         expected_from_prior=float(expected.sum()),
-        ceilings=bounded.ceilings,
-        bounds=bounded.foreign,
+        ceilings=row_bounds.ceilings,
+        bounds=row_bounds.foreign,
         run_tail=run_tail(expected, round_.mechanism.budget).to_json(),
         info=info | round_.believed(guess),
         calibration=calibration([part.scores for part in parts], round_.hits(guess)),

@@ -15,7 +15,7 @@ from reconbench.benchmarks.game import misfit, row_ceilings
 from reconbench.benchmarks.game.options import Options
 from reconbench.benchmarks.game.random_streams import stream
 from reconbench.benchmarks.game.setting import AXES, Adversary, Seeds, Setting, plain_axis
-from reconbench.benchmarks.plugins.bounds import FoundBound, find_bounds
+from reconbench.benchmarks.plugins.bounds import BoundEntry, find_bounds
 from reconbench.bounds import Scope, Targets, WholePriors
 from reconbench.datasets import Domain, Prior, Table
 from reconbench.mechanisms import Mechanism
@@ -175,13 +175,13 @@ class Round:
     def expected_from_prior(self, guess: Table) -> Floats:
         return self.metric.prior_success(self.prior, self.view.known, guess)
 
-    def row_bounds(self, expected: Floats) -> row_ceilings.RowBounds:
+    def compute_bounds(self, expected: Floats) -> row_ceilings.RowBounds:
         """Every ceiling that one run has, for an attack with the given prior success."""
         targets = replace(self._targets, guess_success=expected)
-        return self._any_attack | self._bounded(Scope.GUESSES, targets)
+        return self._any_attack | self._compute_bounds(Scope.GUESSES, targets)
 
     def ceilings(self, expected: Floats) -> dict[str, dict[str, float]]:
-        return self.row_bounds(expected).ceilings
+        return self.compute_bounds(expected).ceilings
 
     def believed(self, guess: Table) -> dict[str, float]:
         """The success that the attacker's own prior promises; nothing if it is the data's."""
@@ -197,15 +197,15 @@ class Round:
 
     @cached_property
     def _any_attack(self) -> row_ceilings.RowBounds:
-        return self._bounded(Scope.ANY_ATTACK, self._targets)
+        return self._compute_bounds(Scope.ANY_ATTACK, self._targets)
 
-    def _bounded(self, scope: Scope, targets: Targets) -> row_ceilings.RowBounds:
+    def _compute_bounds(self, scope: Scope, targets: Targets) -> row_ceilings.RowBounds:
         return row_ceilings.compute(
-            self._found_bounds, scope, self.game, self.metric, targets, self.mechanism.guarantee
+            self._bound_entries, scope, self.game, self.metric, targets, self.mechanism.guarantee
         )
 
     @cached_property
-    def _found_bounds(self) -> list[FoundBound]:
+    def _bound_entries(self) -> list[BoundEntry]:
         return find_bounds(self.bounds)
 
     @cached_property

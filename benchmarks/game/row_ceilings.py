@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from reconbench.benchmarks.game.result import Result
-from reconbench.benchmarks.plugins.bounds import FoundBound, find_bounds
+from reconbench.benchmarks.plugins.bounds import BoundEntry, find_bounds
 from reconbench.bounds import (
     ApproxDP,
     Bound,
@@ -44,7 +44,7 @@ class RowBounds:
 
 
 def compute(
-    bounds: Iterable[FoundBound],
+    bounds: Iterable[BoundEntry],
     scope: Scope,
     setting: Setting,
     metric: NamedMetric,
@@ -53,27 +53,27 @@ def compute(
 ) -> RowBounds:
     """What all bounds of a scope say about these targets."""
     row = RowBounds()
-    for each in bounds:
-        if each.bound is None:
+    for entry in bounds:
+        if entry.bound is None:
             if scope is Scope.ANY_ATTACK:
-                row.foreign[each.name] = {"error": each.error}
-        elif each.bound.scope is scope and each.shipped:
-            row.ceilings.update(_applied(each.bound, setting, metric, targets, guarantee))
-        elif each.bound.scope is scope:
-            declared = each.bound.declare().to_json()
+                row.foreign[entry.name] = {"error": entry.error}
+        elif entry.bound.scope is scope and entry.shipped:
+            row.ceilings.update(_apply(entry.bound, setting, metric, targets, guarantee))
+        elif entry.bound.scope is scope:
+            declared = entry.bound.declare().to_json()
             try:
-                found = _applied(each.bound, setting, metric, targets, guarantee)
+                named = _apply(entry.bound, setting, metric, targets, guarantee)
                 row.ceilings.update(
-                    {name: check_ceilings(each.bound, of) for name, of in found.items()}
+                    {name: check_ceilings(entry.bound, of) for name, of in named.items()}
                 )
-                row.foreign.update(dict.fromkeys(found, declared))
+                row.foreign.update(dict.fromkeys(named, declared))
             except (Exception, SystemExit) as error:  # foreign code: whatever it raises
                 text = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
-                row.foreign[each.name] = declared | {"error": text}
+                row.foreign[entry.name] = declared | {"error": text}
     return row
 
 
-def _applied(
+def _apply(
     bound: type[Bound],
     setting: Setting,
     metric: NamedMetric,
