@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from reconbench.benchmarks import memory
-from reconbench.benchmarks.game.play import AttackSpec, Game
+from reconbench.benchmarks.game.play import AttackSpec, Game, Round
 from reconbench.benchmarks.game.result import Result, Status
 from reconbench.benchmarks.plugins.check_attack import Player, check_attack, run_check
 from reconbench.benchmarks.run.pool import Assignment, Pool
@@ -242,8 +242,6 @@ class Shared(Many):
 
 @pytest.fixture(scope="module")
 def together(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    from reconbench.benchmarks.game.play import Round
-
     path = tmp_path_factory.mktemp("plugins") / "together.py"
     third = Round.of(games(3)[2]).view.known.codes.sum()
     path.write_text(TOGETHER.replace("WRONG", str(int(third))))
@@ -347,8 +345,6 @@ class Deadly(GaussianMarginals):
 def test_a_game_that_cannot_be_set_up(
     tmp_path: Path, together: Path, harm: str, error: str
 ) -> None:
-    from reconbench.benchmarks.game.play import Round
-
     round_ = Round.of(games()[1])
     wrong = int(round_.view.known.join(round_.truth).codes.sum())
     path = tmp_path / "mechanism.py"
