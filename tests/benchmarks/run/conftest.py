@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
+
+from reconbench.benchmarks.game.play import Game, Round
 
 BAD = """
 import ctypes, os, re, signal, subprocess, sys, time
@@ -156,6 +159,6 @@ def bad(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def together(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("plugins") / "together.py"
-    third = Round.of(games(3)[2]).view.known.codes.sum()
+    third = Round.of(Game("acs", ("SEX",), 3.0, n=40, rep=2)).view.known.codes.sum()
     path.write_text(TOGETHER.replace("WRONG", str(int(third))))
     return path
