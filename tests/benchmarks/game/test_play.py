@@ -19,9 +19,9 @@ from reconbench.benchmarks.game.play import (
     check,
     play,
 )
-from reconbench.benchmarks.game.random_streams import stream
+from reconbench.benchmarks.game.random_streams import make_stream
 from reconbench.benchmarks.game.result import Result, ResultError, Status
-from reconbench.benchmarks.game.row_ceilings import with_repetition_ceilings
+from reconbench.benchmarks.game.row_ceilings import add_repetition_ceilings
 from reconbench.benchmarks.run.runner import Unit, play_units
 from reconbench.benchmarks.store.summary import summarise
 from reconbench.bounds import ApproxDP, theorem_3_5
@@ -35,12 +35,12 @@ def rows(game: Game, attack: str, reps: int) -> list[Result]:
 
 def test_streams_are_named() -> None:
     draws = {
-        stream(purpose, axes).integers(2**62)
+        make_stream(purpose, axes).integers(2**62)
         for purpose in ("table", "release")
         for axes in ({"n": 1}, {"n": 2}, {"n": 1, "k": 3})
     }
     assert len(draws) == 6
-    same = [stream("table", {"a": 1, "b": 2}), stream("table", {"b": 2, "a": 1})]
+    same = [make_stream("table", {"a": 1, "b": 2}), make_stream("table", {"b": 2, "a": 1})]
     assert same[0].integers(2**62) == same[1].integers(2**62)
 
 
@@ -95,7 +95,7 @@ def test_ceilings_move_with_the_metric() -> None:
 def test_corollary_needs_all_repetitions() -> None:
     played = rows(SEX, "random", 4)
     assert all("cor34" not in row.ceilings for row in played)
-    bounded = with_repetition_ceilings(played)
+    bounded = add_repetition_ceilings(played)
     assert len({json.dumps(row.ceilings["cor34"]) for row in bounded}) == 1
     # for a weak attack the corollary is tighter than the theorem that holds for all attacks
     assert bounded[0].ceilings["cor34"]["0.95"] < bounded[0].ceilings["thm35"]["0.95"]
@@ -282,7 +282,7 @@ def test_the_best_possible_success_reaches_the_row(
     )
     assert play(Round.of(SEX), AttackSpec(f"{path}:Sure")).best_possible is None
     assert play(Round.of(SEX), AttackSpec("posterior")).best_possible is not None
-    monkeypatch.setattr("reconbench.benchmarks.game.play._ours", lambda player: True)
+    monkeypatch.setattr("reconbench.benchmarks.game.play._is_shipped", lambda player: True)
     for adversary, expected, error in (("realistic", 2.0, 0.1), ("informed", 2.0, 0.2)):
         game = replace(SEX, n=4, adversary=Adversary(adversary))
         row = play(Round.of(game), AttackSpec(f"{path}:Sure"))

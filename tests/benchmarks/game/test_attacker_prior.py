@@ -13,7 +13,7 @@ import pytest
 from scipy.stats import binom
 
 from reconbench.attacks import ExactMatch
-from reconbench.benchmarks.game import misfit
+from reconbench.benchmarks.game import attacker_prior
 from reconbench.benchmarks.game.options import Options
 from reconbench.benchmarks.game.play import AttackSpec, Game, Round, play
 from reconbench.bounds import CONFIDENCES, ApproxDP, MisfitTheorem35, Targets, Theorem35
@@ -56,7 +56,7 @@ def test_the_corrected_ceiling_stands_among_the_others() -> None:
 
 
 def test_too_many_values_leave_the_ceiling_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(misfit, "MOST_GUESSES", 1)
+    monkeypatch.setattr(attacker_prior, "MOST_GUESSES", 1)
     row = play(Round.of(replace(SEX, n=20, attacker_prior="records:50")), AttackSpec("prior"))
     assert MisfitTheorem35.name not in row.ceilings and "thm35" in row.ceilings
 
@@ -67,13 +67,18 @@ def test_the_corrected_prior_success_covers_every_guess(metric: str) -> None:
     game = Game("acs", ("AGEP",), 1.0, n=30, metric=metric, attacker_prior="records:50")
     round_ = Round.of(game)
     parts = (round_.metric, round_.view.known, game.targets)
-    bound = misfit.corrected(round_.prior, round_.view.prior, *parts)
+    bound = attacker_prior.bound_misfit_success(round_.prior, round_.view.prior, *parts)
     assert bound is not None and (bound >= round_.baseline[1] - 1e-12).all() and bound.max() <= 1
-    exact = misfit.corrected(round_.prior, round_.prior, *parts)
+    exact = attacker_prior.bound_misfit_success(round_.prior, round_.prior, *parts)
     assert exact is not None and exact == pytest.approx(round_.baseline[1])
     many = ("SCHL", "AGEP", "RELP")
     known = round_.view.known.project(["MAR"])
-    assert misfit.corrected(round_.prior, round_.view.prior, round_.metric, known, many) is None
+    assert (
+        attacker_prior.bound_misfit_success(
+            round_.prior, round_.view.prior, round_.metric, known, many
+        )
+        is None
+    )
 
 
 def net(chances: Sequence[float]) -> BayNet:
@@ -86,7 +91,7 @@ def net(chances: Sequence[float]) -> BayNet:
 
 def corrected(p: BayNet, q: BayNet, n: int) -> npt.NDArray[np.float64]:
     known = Table(p.domain.project(["a"]), np.zeros((n, 1), dtype=np.int64))
-    found = misfit.corrected(p, q, ExactMatch(), known, ("c",))
+    found = attacker_prior.bound_misfit_success(p, q, ExactMatch(), known, ("c",))
     assert found is not None
     return found
 
