@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from reconbench.attacks.metrics import Metric
 from reconbench.datasets import Domain, DomainError, Prior, Table
-from reconbench.mechanisms import MarginalsRelease, Mechanism, Release
+from reconbench.mechanisms import Mechanism, Release
 
 SomeRelease = TypeVar("SomeRelease", bound=Release)
 
@@ -124,15 +124,6 @@ def skip_reason(attack: Attack, view: AttackerView) -> str | None:
     skip = getattr(attack, "skip", None)
     reason = skip(view) if callable(skip) else None
     return None if reason is None else str(reason)
-
-
-def skip_unless_marginals(name: str, view: AttackerView) -> str | None:
-    """Say why an attack on all records at once, from marginals, cannot play a view."""
-    if view.others is not None:
-        return f"{name} plays the realistic adversary only"
-    if not isinstance(view.release, MarginalsRelease):
-        return f"{name} attacks marginals only"
-    return None
 
 
 def require_playable(attack: Attack, view: AttackerView, kind: type[SomeRelease]) -> SomeRelease:

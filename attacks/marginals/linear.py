@@ -49,9 +49,8 @@ from reconbench.attacks.base import (
     AttackerView,
     Reconstruction,
     require_playable,
-    skip_unless_marginals,
 )
-from reconbench.attacks.marginals.release_parts import ReleaseParts
+from reconbench.attacks.marginals.release_parts import ReleaseParts, skip_unless_marginals
 from reconbench.datasets import Table
 from reconbench.mechanisms import MarginalsRelease
 

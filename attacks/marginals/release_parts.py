@@ -11,6 +11,7 @@ import numpy.typing as npt
 from scipy.sparse import csr_array
 from scipy.special import comb
 
+from reconbench.attacks.base import AttackerView
 from reconbench.datasets import Table
 from reconbench.mechanisms import MarginalsRelease
 
@@ -18,6 +19,15 @@ Codes = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
 GATHERED_TOGETHER = 1 << 18
+
+
+def skip_unless_marginals(name: str, view: AttackerView) -> str | None:
+    """Say why an attack on all records at once, from marginals, cannot play a view."""
+    if view.others is not None:
+        return f"{name} plays the realistic adversary only"
+    if not isinstance(view.release, MarginalsRelease):
+        return f"{name} attacks marginals only"
+    return None
 
 
 def shared_parts(known: Table, size: int) -> Floats:

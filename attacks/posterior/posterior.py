@@ -27,8 +27,8 @@ from reconbench.attacks.base import (
     AttackerView,
     Reconstruction,
     require_playable,
-    skip_unless_marginals,
 )
+from reconbench.attacks.marginals.release_parts import skip_unless_marginals
 from reconbench.attacks.posterior.cell_model import GRAM_LIMIT, CellModel
 from reconbench.attacks.posterior.chains import (
     coldest_level,

@@ -20,8 +20,8 @@ from reconbench.attacks.base import (
     AttackError,
     AttackerView,
     Reconstruction,
-    skip_unless_marginals,
 )
+from reconbench.attacks.marginals.release_parts import skip_unless_marginals
 from reconbench.attacks.rap.descent import Objective, batches
 from reconbench.attacks.rap.problem import build_problem
 from reconbench.attacks.rap.rap import check_descent_options, check_views, weigh_by_noise

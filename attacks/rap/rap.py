@@ -25,8 +25,8 @@ from reconbench.attacks.base import (
     AttackError,
     AttackerView,
     Reconstruction,
-    skip_unless_marginals,
 )
+from reconbench.attacks.marginals.release_parts import skip_unless_marginals
 from reconbench.attacks.rap.descent import Objective, Paths, batches
 from reconbench.attacks.rap.problem import build_problem, require_marginals
 from reconbench.datasets import Table, draw_targets

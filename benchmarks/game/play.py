@@ -159,13 +159,13 @@ def _score(
     guess = Table(round_.truth.domain, np.concatenate([part.guess.codes for part in parts]))
     hits = round_.hits(guess)
     expected = round_.expected_from_prior(guess)
-    bounds = round_.row_bounds(expected)
+    row_bounds = round_.compute_bounds(expected)
     return replace(
         row,
         successes=int(hits.sum()),
         expected_from_prior=float(expected.sum()),
-        ceilings=bounds.ceilings,
-        bounds=bounds.foreign,
+        ceilings=row_bounds.ceilings,
+        bounds=row_bounds.foreign,
         run_tail=run_tail(expected, round_.mechanism.budget).to_json(),
         info=_read_info(player, parts) | _believe(round_, guess),
         calibration=count_reliability([part.scores for part in parts], hits),

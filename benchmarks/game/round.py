@@ -19,7 +19,7 @@ from reconbench.benchmarks.game.attacker_prior import (
 from reconbench.benchmarks.game.game import Game, check
 from reconbench.benchmarks.game.row_ceilings import RowBounds, compute_row_bounds
 from reconbench.benchmarks.game.setting import Adversary, Seeds
-from reconbench.benchmarks.plugins.bounds import FoundBound, find_bounds
+from reconbench.benchmarks.plugins.bounds import BoundEntry, find_bounds
 from reconbench.bounds import Scope, Targets, WholePriors
 from reconbench.datasets import Prior, Table
 from reconbench.mechanisms import Mechanism
@@ -106,7 +106,7 @@ class Round:
             return None
         return float(self.metric.prior_success(self.view.prior, self.view.known, guess).sum())
 
-    def row_bounds(self, expected: Floats) -> RowBounds:
+    def compute_bounds(self, expected: Floats) -> RowBounds:
         """Every ceiling that one run has, for an attack with the given prior success."""
         targets = replace(self._targets, guess_success=expected)
         return self._bounds_for_any_attack | self._compute_bounds(Scope.GUESSES, targets)
@@ -122,11 +122,11 @@ class Round:
 
     def _compute_bounds(self, scope: Scope, targets: Targets) -> RowBounds:
         return compute_row_bounds(
-            self._found_bounds, scope, self.game, self.metric, targets, self.mechanism.guarantee
+            self._bound_entries, scope, self.game, self.metric, targets, self.mechanism.guarantee
         )
 
     @cached_property
-    def _found_bounds(self) -> list[FoundBound]:
+    def _bound_entries(self) -> list[BoundEntry]:
         return find_bounds(self.bounds)
 
     @cached_property

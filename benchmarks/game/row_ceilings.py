@@ -17,7 +17,7 @@ import numpy as np
 
 from reconbench.benchmarks.errors import describe_error
 from reconbench.benchmarks.game.result import Result
-from reconbench.benchmarks.plugins.bounds import FoundBound, find_bounds
+from reconbench.benchmarks.plugins.bounds import BoundEntry, find_bounds
 from reconbench.bounds import (
     ApproxDP,
     Bound,
@@ -45,7 +45,7 @@ class RowBounds:
 
 
 def compute_row_bounds(
-    bounds: Iterable[FoundBound],
+    bounds: Iterable[BoundEntry],
     scope: Scope,
     setting: Setting,
     metric: NamedMetric,
@@ -55,13 +55,13 @@ def compute_row_bounds(
     """Compute what all bounds of a scope say about these targets."""
     row = RowBounds()
     arguments = (setting, metric, targets, guarantee)
-    for found in bounds:
-        if found.bound is None:
+    for entry in bounds:
+        if entry.bound is None:
             if scope is Scope.ANY_ATTACK:
-                row.foreign[found.name] = {"error": found.error}
-        elif found.bound.scope is scope:
-            apply = _apply_bound if found.shipped else _apply_foreign_bound
-            row |= apply(found.bound, *arguments)
+                row.foreign[entry.name] = {"error": entry.error}
+        elif entry.bound.scope is scope:
+            apply = _apply_bound if entry.shipped else _apply_foreign_bound
+            row |= apply(entry.bound, *arguments)
     return row
 
 

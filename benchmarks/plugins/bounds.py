@@ -24,7 +24,7 @@ _SCOPES = list(Scope)
 
 
 @dataclass(frozen=True)
-class FoundBound:
+class BoundEntry:
     """A bound by the name of its columns, or why an installed one cannot be used."""
 
     name: str
@@ -92,14 +92,14 @@ def column_order(declared: Declaration) -> tuple[object, ...]:
     )
 
 
-def find_bounds(specs: Iterable[str] = ()) -> list[FoundBound]:
+def find_bounds(specs: Iterable[str] = ()) -> list[BoundEntry]:
     """All bounds of this package, all other installed ones, and those in the given files."""
-    found = {name: FoundBound(name, cls, True) for name, cls in shipped_bounds().items()}
+    entries = {name: BoundEntry(name, cls, True) for name, cls in shipped_bounds().items()}
     foreign = [name for name, point in get_entries(KIND).items() if not _ours(point.value)]
     for spec in (*foreign, *specs):
-        each = _found(spec)
-        found.setdefault(each.name, each)
-    return list(found.values())
+        entry = _entry(spec)
+        entries.setdefault(entry.name, entry)
+    return list(entries.values())
 
 
 def check_bound_files(specs: Iterable[str]) -> tuple[str, ...]:
@@ -112,17 +112,19 @@ def check_bound_files(specs: Iterable[str]) -> tuple[str, ...]:
 def describe_bounds() -> dict[str, str]:
     """Every installed bound with its reference and its statement, or why it cannot be used."""
     return {
-        each.name: f"{each.bound.reference}: {each.bound.statement}" if each.bound else each.error
-        for each in find_bounds()
+        entry.name: f"{entry.bound.reference}: {entry.bound.statement}"
+        if entry.bound
+        else entry.error
+        for entry in find_bounds()
     }
 
 
-def _found(spec: str) -> FoundBound:
+def _entry(spec: str) -> BoundEntry:
     try:
         cls = load_bound(spec)
     except PluginError as error:
-        return FoundBound(spec.rpartition(":")[2], None, False, str(error))
-    return FoundBound(cls.name, cls, False)
+        return BoundEntry(spec.rpartition(":")[2], None, False, str(error))
+    return BoundEntry(cls.name, cls, False)
 
 
 def _ours(value: str) -> bool:

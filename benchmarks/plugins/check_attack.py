@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
 
@@ -173,17 +173,11 @@ def _together(player: Player) -> Outcome:
         differ += [
             f"{', '.join(game.targets)}, repetition {index}: {field}"
             for index, pair in enumerate(zip(many, alone, strict=True))
-            for field in _differences(*pair)
+            for field in pair[0].differences(pair[1])
         ]
     if differ:
         return False, f"reconstruct_many and reconstruct differ in {differ[0]}"
     return True, f"reconstruct_many on {TOGETHER} views gives the same"
-
-
-def _differences(one: Result, other: Result) -> list[str]:
-    """Fields in which two rows differ; what depends on the clock is no difference."""
-    both = [{**asdict(row), "seconds": 0.0} for row in (one, other)]
-    return [name for name in both[0] if both[0][name] != both[1][name]]
 
 
 def _leaves_view(player: Player) -> Outcome:

@@ -172,7 +172,7 @@ def _finite(candidate: Candidate) -> Outcome:
                 if not 0 <= value <= n + SLACK:
                     where = f"{game.describe()}, {guarantee.describe()}"
                     return False, f"{value:g} at {level}, not in [0, n]: {where}"
-    return _seen(seen, "ceilings between 0 and n")
+    return _count(seen, "ceilings between 0 and n")
 
 
 def _grows_with_epsilon(candidate: Candidate) -> Outcome:
@@ -201,7 +201,7 @@ def _grows(candidate: Candidate, rows: Iterable[list[SmallGame]]) -> Outcome:
                         f"falls from {low[level]:g} to {high[level]:g} at {level}: "
                         f"{before.describe()}, then {after.describe()}"
                     )
-    return _seen(seen, "ceilings never fall")
+    return _count(seen, "ceilings never fall")
 
 
 def _without_budget(candidate: Candidate) -> Outcome:
@@ -258,7 +258,7 @@ def _covers(candidate: Candidate, games: Iterable[SmallGame]) -> Outcome:
             if room < -SLACK:
                 return False, f"{text}: {game.describe()}"
             closest = min(closest, room)
-    return _seen(seen, f"ceilings hold; the closest has {closest:.2g} to spare")
+    return _count(seen, f"ceilings hold; the closest has {closest:.2g} to spare")
 
 
 def _refuses(candidate: Candidate) -> Outcome:
@@ -290,7 +290,7 @@ def _declared(candidate: Candidate) -> Outcome:
     return True, f"{declared.kind}, {declared.scope}, {proved}: {declared.statement}"
 
 
-def _seen(seen: int, text: str) -> Outcome:
+def _count(seen: int, text: str) -> Outcome:
     if not seen:
         return None, "does not apply to these games"
     return True, f"{seen} {text}"

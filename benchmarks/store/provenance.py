@@ -187,13 +187,24 @@ def shipped_name(spec: str) -> str | None:
 def shipped_method(spec: str, name: str) -> bool | None:
     """Whether an attack of reconbench's own has a method, by its source; None if that is open.
 
-    A class with a base may inherit it.
+    Bases are followed within the module; one from elsewhere may have it.
     """
-    node = _find_attack(spec)
+    point = plugins.get_entries("attack").get(spec)
+    home, _, cls = point.value.partition(":") if point is not None else ("", "", "")
+    return _has_method(home, cls, name)
+
+
+def _has_method(home: str, cls: str, name: str) -> bool | None:
+    node = find_class(home, cls)
     if node is None:
         return None
-    own = any(isinstance(each, ast.FunctionDef) and each.name == name for each in node.body)
-    return None if node.bases and not own else own
+    if any(isinstance(each, ast.FunctionDef) and each.name == name for each in node.body):
+        return True
+    inherited = [
+        _has_method(home, base.id, name) if isinstance(base, ast.Name) else None
+        for base in node.bases
+    ]
+    return True if True in inherited else None if None in inherited else False
 
 
 def _find_attack(spec: str) -> ast.ClassDef | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cache
 from math import hypot, sqrt
 from statistics import fmean, stdev
@@ -176,14 +176,12 @@ def tightest_mean(ceilings: Mapping[str, Mapping[str, float]]) -> float | None:
 
 def _read_foreign_bounds(rows: Iterable[Result]) -> dict[str, Declaration]:
     """Declarations as the rows carry them: the bounds need not be installed here."""
-    names = [field.name for field in fields(Declaration)]
-    declared = {}
-    for row in rows:
-        for name, raw in row.bounds.items():
-            if name in row.ceilings and set(names) <= set(raw):
-                values = {key: raw[key] for key in names}
-                values |= {"kind": Kind(raw["kind"]), "scope": Scope(raw["scope"])}
-                declared[name] = Declaration(**values)
+    declared = {
+        name: declaration
+        for row in rows
+        for name, raw in row.bounds.items()
+        if name in row.ceilings and (declaration := Declaration.from_json(name, raw))
+    }
     return dict(sorted(declared.items(), key=lambda item: column_order(item[1])))
 
 

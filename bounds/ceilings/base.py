@@ -164,6 +164,16 @@ class Declaration:
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
 
+    @classmethod
+    def from_json(cls, name: str, raw: Mapping[str, Any]) -> Declaration | None:
+        """The inverse of `to_json`; None for what is not a declaration."""
+        try:
+            kind, scope = Kind(raw["kind"]), Scope(raw["scope"])
+            texts = str(raw["reference"]), str(raw["statement"])
+        except (KeyError, ValueError):
+            return None
+        return cls(name, *texts, kind, scope, raw.get("proved") is True)
+
 
 class Bound(ABC):
     """A ceiling on reconstruction. Subclass it in one file to put it on every row.
@@ -215,7 +225,7 @@ def failure_rate(confidence: float) -> float:
 class HighProbabilityBound(Bound):
     """An upper bound on P[L ≥ v], and the ceilings read from it.
 
-    Subclasses give `n`, `_tail_at`, and `at`, which applies the theorem to targets.
+    Subclasses give `n`, `_tail_at`, and `apply`, which applies the theorem to targets.
     """
 
     kind: ClassVar[Kind] = Kind.ONE_RUN
@@ -232,8 +242,8 @@ class HighProbabilityBound(Bound):
 
     @classmethod
     @abstractmethod
-    def at(cls, targets: Targets, guarantee: Guarantee) -> Self:
-        """This theorem at given targets."""
+    def apply(cls, targets: Targets, guarantee: Guarantee) -> Self:
+        """Apply the theorem to given targets."""
 
     def tail(self, v: ArrayLike) -> FloatArray:
         """An upper bound on P[L ≥ v], at most 1; 0 for v > n."""
@@ -252,7 +262,7 @@ class HighProbabilityBound(Bound):
     def ceilings(
         cls, targets: Targets, guarantee: Guarantee, confidences: Sequence[float] = CONFIDENCES
     ) -> dict[str, float]:
-        found = cls.at(targets, guarantee).by_confidence(confidences)
+        found = cls.apply(targets, guarantee).by_confidence(confidences)
         return dict(zip(levels(cls.kind, confidences), found.values(), strict=True))
 
 
@@ -279,14 +289,14 @@ class MeanBound(Bound):
 
     @classmethod
     @abstractmethod
-    def at(cls, targets: Targets, guarantee: Guarantee) -> MeanBound:
-        """This theorem at given targets."""
+    def apply(cls, targets: Targets, guarantee: Guarantee) -> MeanBound:
+        """Apply the theorem to given targets."""
 
     @classmethod
     def ceilings(
         cls, targets: Targets, guarantee: Guarantee, confidences: Sequence[float] = CONFIDENCES
     ) -> dict[str, float]:
-        return {MEAN: cls.at(targets, guarantee).mean}
+        return {MEAN: cls.apply(targets, guarantee).mean}
 
 
 @dataclass(frozen=True, eq=False)
@@ -310,7 +320,7 @@ class BestGuessBound(HighProbabilityBound):
         return self.best_prior_success.size
 
     @classmethod
-    def at(cls, targets: Targets, guarantee: Guarantee) -> Self:
+    def apply(cls, targets: Targets, guarantee: Guarantee) -> Self:
         return cls(targets.best_prior_success, guarantee)
 
 

@@ -75,7 +75,7 @@ class Theorem33(HighProbabilityBound):
         return self.prior_success.size
 
     @classmethod
-    def at(cls, targets: Targets, guarantee: Guarantee) -> Self:
+    def apply(cls, targets: Targets, guarantee: Guarantee) -> Self:
         raise NotApplicable(f"{cls.reference} needs the distribution of F")
 
     def _tail_at(self, v: int) -> float:

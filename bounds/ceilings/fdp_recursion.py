@@ -89,7 +89,7 @@ class FdpRecursion(HighProbabilityBound):
         return len(self.priors)
 
     @classmethod
-    def at(cls, targets: Targets, guarantee: Guarantee) -> Self:
+    def apply(cls, targets: Targets, guarantee: Guarantee) -> Self:
         whole = targets.whole_priors
         if whole.success is not None:
             raise NotApplicable(f"{cls.name} is for exact match")

@@ -62,7 +62,7 @@ class MeanFromGuess(MeanBound):
         return int(self.prior_success.shape[-1])
 
     @classmethod
-    def at(cls, targets: Targets, guarantee: Guarantee) -> Self:
+    def apply(cls, targets: Targets, guarantee: Guarantee) -> Self:
         return cls(targets.best_prior_success, guarantee)
 
     @cached_property

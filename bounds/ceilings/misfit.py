@@ -50,5 +50,5 @@ class MisfitTheorem35(Theorem35):
         return None
 
     @classmethod
-    def at(cls, targets: Targets, guarantee: Guarantee) -> Self:
+    def apply(cls, targets: Targets, guarantee: Guarantee) -> Self:
         return cls(targets.misfit_success, targets.budget)

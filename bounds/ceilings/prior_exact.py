@@ -80,7 +80,7 @@ class PriorExact(MeanBound):
         return len(self.priors)
 
     @classmethod
-    def at(cls, targets: Targets, guarantee: Guarantee) -> MeanBound:
+    def apply(cls, targets: Targets, guarantee: Guarantee) -> MeanBound:
         return prior_exact_bound(targets.whole_priors, guarantee)
 
     @property

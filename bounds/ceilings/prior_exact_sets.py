@@ -93,7 +93,7 @@ class PriorExactSets(MeanBound):
         return len(self.priors)
 
     @classmethod
-    def at(cls, targets: Targets, guarantee: Guarantee) -> MeanBound:
+    def apply(cls, targets: Targets, guarantee: Guarantee) -> MeanBound:
         return prior_exact_bound(targets.whole_priors, guarantee)
 
     @cached_property

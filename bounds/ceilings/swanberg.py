@@ -87,7 +87,7 @@ class Theorem32(HighProbabilityBound):
         return self.prior_success.size
 
     @classmethod
-    def at(cls, targets: Targets, guarantee: Guarantee) -> Self:
+    def apply(cls, targets: Targets, guarantee: Guarantee) -> Self:
         if not isinstance(guarantee, PureDP):
             raise NotApplicable(f"{cls.reference} is for pure DP, got {guarantee.describe()}")
         return cls(targets.own_guess_success, guarantee)
@@ -123,7 +123,7 @@ class Theorem35(BestGuessBound):
         super().__post_init__()
 
     @classmethod
-    def at(cls, targets: Targets, guarantee: Guarantee) -> Self:
+    def apply(cls, targets: Targets, guarantee: Guarantee) -> Self:
         return cls(targets.best_prior_success, targets.budget)
 
     def ceiling(self, confidence: float) -> int:
@@ -197,7 +197,7 @@ class Corollary34(HighProbabilityBound):
         return self.runs[0].n
 
     @classmethod
-    def at(cls, targets: Targets, guarantee: Guarantee) -> Self:
+    def apply(cls, targets: Targets, guarantee: Guarantee) -> Self:
         return cls(targets.runs, targets.budget)
 
     def _tail_at(self, v: int) -> float:

@@ -112,7 +112,7 @@ def targets(best: Floats, budget: ApproxDP | PureDP, whole: Floats | None = None
 @pytest.mark.parametrize("name", TAILS)
 def test_tails_fall_and_ceilings_are_what_they_say(name: str) -> None:
     """Never increasing, 1 up to v = 0, 0 above n; a ceiling is the smallest v that its tail has."""
-    bound = TAILS[name].at(targets(WHOLE.max(axis=1), PureDP(1.0), WHOLE), PureDP(1.0))
+    bound = TAILS[name].apply(targets(WHOLE.max(axis=1), PureDP(1.0), WHOLE), PureDP(1.0))
     n = bound.n
     tails = bound.tail(np.arange(n + 2))
     assert n == 30 and np.all(np.diff(tails) <= 1e-12)
@@ -131,7 +131,7 @@ def test_more_gaussian_leakage_never_lowers_a_tail(name: str) -> None:
         guarantee = GaussianDP(mu)
         budget = ApproxDP(max(guarantee.epsilon_at(1e-5), 1e-12), 1e-5)
         try:
-            bound = TAILS[name].at(targets(WHOLE.max(axis=1), budget, WHOLE), guarantee)
+            bound = TAILS[name].apply(targets(WHOLE.max(axis=1), budget, WHOLE), guarantee)
         except NotApplicable:
             continue
         tails = bound.tail(np.arange(32))
@@ -142,22 +142,22 @@ def test_more_gaussian_leakage_never_lowers_a_tail(name: str) -> None:
 @pytest.mark.parametrize("name", TAILS)
 def test_impossible_and_certain_targets(name: str) -> None:
     certain = np.eye(3)[np.arange(10) % 3]
-    bound = TAILS[name].at(targets(np.ones(10), PureDP(0.1), certain), PureDP(0.1))
+    bound = TAILS[name].apply(targets(np.ones(10), PureDP(0.1), certain), PureDP(0.1))
     assert bound.ceiling(0.01) == 10
 
 
 @pytest.mark.parametrize("name", [*FROM_BEST_GUESS, "thm32", "cor34"])
 def test_without_noise_all_that_is_possible(name: str) -> None:
     some_impossible = np.array([0.0, 0.0, 0.1, 0.9, 1.0])
-    bound = TAILS[name].at(targets(some_impossible, PureDP(math.inf)), PureDP(math.inf))
+    bound = TAILS[name].apply(targets(some_impossible, PureDP(math.inf)), PureDP(math.inf))
     assert [bound.ceiling(c) for c in (0.01, 0.5, 0.99)] == [3, 3, 3]
-    nothing = TAILS[name].at(targets(np.zeros(10), PureDP(3.0)), PureDP(3.0))
+    nothing = TAILS[name].apply(targets(np.zeros(10), PureDP(3.0)), PureDP(3.0))
     assert nothing.ceiling(0.999) == 0
 
 
 @pytest.mark.parametrize("name", TAILS)
 def test_bad_confidences_and_thresholds_are_refused(name: str) -> None:
-    bound = TAILS[name].at(targets(np.full(3, 0.5), PureDP(1.0)), PureDP(1.0))
+    bound = TAILS[name].apply(targets(np.full(3, 0.5), PureDP(1.0)), PureDP(1.0))
     for bad in (0.0, 1.0, 1.5, math.nan):
         with pytest.raises(ValueError, match="confidence must be"):
             bound.ceiling(bad)

@@ -187,7 +187,7 @@ def test_a_point_is_known_by_what_is_asked_not_by_what_comes_out(
         ("benchmarks.computations.rad", {"rad"}),
         ("bounds.risk.one_target", {"success", "queries"}),
         ("bounds.guarantees.composed", {"queries"}),
-        ("mechanisms.gradients", {"gradient-errors"}),
+        ("mechanisms.gradient_steps", {"gradient-errors"}),
         ("benchmarks.game.random_streams", {"gradient-errors"}),
         ("attacks.baselines", set()),
         ("benchmarks.game.play", set()),

@@ -10,6 +10,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from string import Template
 
@@ -175,6 +176,18 @@ def test_a_bound_in_a_file_is_on_the_row_and_on_the_leaderboard(tmp_path: Path) 
     # Shown, but the ranking relies on the bounds of this package alone.
     (before,) = csv.DictReader(leaderboard_csv(summarise([plain])).splitlines())
     assert line["tightest_mean"] == before["tightest_mean"]
+
+
+@pytest.mark.parametrize(
+    "declared", [{}, {"kind": "odd", "scope": "any attack"}, {"kind": ["mean"], "statement": 1}]
+)
+def test_a_row_that_declares_nonsense_is_still_reported(declared: dict[str, object]) -> None:
+    plain = row_with()
+    row = replace(
+        plain, ceilings={**plain.ceilings, "odd": {"mean": 3.0}}, bounds={"odd": declared}
+    )
+    (line,) = csv.DictReader(leaderboard_csv(summarise([row])).splitlines())
+    assert line["ceiling_odd"] == "3.0"
 
 
 @pytest.mark.parametrize(
