@@ -145,7 +145,7 @@ def build_real_round(
     if published is not None:
         release, mechanism = published
     else:
-        rng = game.stream(f"release of the table {table.sha256()}", prior, Seeds.RELEASE)
+        rng = game.make_stream(f"release of the table {table.sha256()}", prior, Seeds.RELEASE)
         release = mechanism.release(played, rng)
     view = AttackerView(release, mechanism, played.project(known), game.targets, prior, metric)
     return Round(game, prior, mechanism, played.project(game.targets), view, table.sha256())
@@ -206,7 +206,7 @@ def _play_real(round_: Round, spec: AttackSpec) -> RealPlay:
     if reason is not None:
         raise AttackError(f"attack {attack.name!r} cannot play: {reason}")
     purpose = f"attack {attack.name} on the table {round_.table_hash}"
-    rng = round_.game.stream(purpose, round_.prior, Seeds.ATTACK)
+    rng = round_.game.make_stream(purpose, round_.prior, Seeds.ATTACK)
     reconstruction = check_reconstruction(view, attack.reconstruct(view, rng))
     best = reconstruction.best_possible
     return RealPlay(
@@ -262,7 +262,7 @@ def _measure_budget(
         best_possible=best,
         best_converged=None if optimum is None else optimum.best_possible_converged,
         fresh_gain=_measure_fresh_gain(fresh, n) if fresh else None,
-        ceiling=_find_ceiling(round_.for_every_attack, float(expected.mean()), n),
+        ceiling=_find_ceiling(round_.ceilings_for_any_attack, float(expected.mean()), n),
         sure=_count_sure(_plays_of(OPTIMAL, games), question.threshold),
         accuracy=Accuracy.of(played, release, cleaned),
     )

@@ -8,7 +8,7 @@ from math import isinf
 from typing import Any
 
 from reconbench.benchmarks.assess.assessment import SURE, Assessment, Budget, Question
-from reconbench.benchmarks.game.play import versions
+from reconbench.benchmarks.game.rows import read_versions
 
 FORMAT = "reconbench-assessment/1"
 
@@ -48,7 +48,7 @@ class AssessmentReport:
 
     @property
     def versions(self) -> dict[str, str]:
-        return dict(versions())
+        return dict(read_versions())
 
     def to_json(self) -> dict[str, Any]:
         """Plain values; an infinite number is the text ``"inf"``, since JSON has none."""

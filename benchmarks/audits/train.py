@@ -20,7 +20,7 @@ import numpy as np
 
 from reconbench.attacks.membership import Counts, Together, measure_fast, measure_split
 from reconbench.benchmarks import plugins
-from reconbench.benchmarks.game.random_streams import stream
+from reconbench.benchmarks.game.random_streams import make_stream
 from reconbench.bounds import Relation
 from reconbench.bounds.audit import mcmc
 from reconbench.mechanisms.training.algorithms import Network, Records, Sgd, Training
@@ -139,9 +139,9 @@ class TrainingAudit:
         name = self.population.name
         for base in range(self.bases):
             axes = {"population": name, "size": self.size, "seed": self.seed, "base": base}
-            bases = self._base(stream("challenge base", axes))
+            bases = self._base(make_stream("challenge base", axes))
             attacked = {**axes, "training": repr(self.training), "challenges": self.challenges}
-            rng = stream("membership challenges", {**attacked, "shadows": self.shadows})
+            rng = make_stream("membership challenges", {**attacked, "shadows": self.shadows})
             trainer = Together(self.training, threads)
             if self.shadows:
                 yield measure_split(

@@ -23,7 +23,7 @@ from reconbench.benchmarks.game.result import SCHEMA_VERSION, Result, Status
 from reconbench.benchmarks.store.provenance import NO_ATTACK, code_version, computation_versions
 from reconbench.benchmarks.store.source_code import hash_text
 from reconbench.benchmarks.store.store import Key, Origin
-from reconbench.benchmarks.suites.game_block import Strict, Whole, listed
+from reconbench.benchmarks.suites.game_block import Strict, Whole, make_list
 from reconbench.bounds import Guarantee
 
 MEAN = "mean"
@@ -31,20 +31,20 @@ MEAN = "mean"
 Positive = Annotated[float, Field(gt=0, strict=True)]
 Share = Annotated[float, Field(ge=0, le=1, strict=True)]
 Chance = Annotated[float, Field(gt=0, lt=1, strict=True)]
-Positives = Annotated[list[Positive], BeforeValidator(listed), Field(min_length=1)]
-Shares = Annotated[list[Share], BeforeValidator(listed), Field(min_length=1)]
-Chances = Annotated[list[Chance], BeforeValidator(listed), Field(min_length=1)]
-Wholes = Annotated[list[Whole], BeforeValidator(listed), Field(min_length=1)]
+Positives = Annotated[list[Positive], BeforeValidator(make_list), Field(min_length=1)]
+Shares = Annotated[list[Share], BeforeValidator(make_list), Field(min_length=1)]
+Chances = Annotated[list[Chance], BeforeValidator(make_list), Field(min_length=1)]
+Wholes = Annotated[list[Whole], BeforeValidator(make_list), Field(min_length=1)]
 
 
 def known_names(noun: str, known: Collection[str]) -> Callable[[Any], Any]:
     """A validator of one or several names, all of them among the known ones."""
 
     def check(value: Any) -> Any:
-        for name in listed(value):
+        for name in make_list(value):
             if name not in known:
                 raise ValueError(f"unknown {noun} {name!r}; use some of {', '.join(known)}")
-        return listed(value)
+        return make_list(value)
 
     return check
 

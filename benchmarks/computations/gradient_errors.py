@@ -27,7 +27,7 @@ from reconbench.benchmarks.computations.computation import (
     known_names,
 )
 from reconbench.benchmarks.computations.gradients import MECHANISM, GradientComputation
-from reconbench.benchmarks.game.random_streams import stream
+from reconbench.benchmarks.game.random_streams import make_stream
 from reconbench.benchmarks.suites.game_block import Whole
 from reconbench.bounds.gradients import GradientError, mse_to_psnr
 from reconbench.datasets.sources.vectors import read_vectors
@@ -257,7 +257,7 @@ class GradientErrors(GradientComputation):
 
     def _simulate(self, sigma: float, asked: Mapping[str, Any]) -> Errors:
         """The errors of one point; its random stream depends on all that is asked for."""
-        rng = stream("gradient errors", {**asked, "sigma": sigma})
+        rng = make_stream("gradient errors", {**asked, "sigma": sigma})
         network = NETWORKS[asked["network"]](self.rows, self.bias, self.trap)
         step = GradientStep(network, sigma, self.clip, steps=self.steps)
         if self.records:

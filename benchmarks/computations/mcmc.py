@@ -23,7 +23,7 @@ from reconbench.benchmarks.computations.computation import (
     Shares,
     Wholes,
 )
-from reconbench.benchmarks.game.random_streams import stream
+from reconbench.benchmarks.game.random_streams import make_stream
 from reconbench.benchmarks.suites.game_block import Whole
 from reconbench.bounds import ApproxDP, Relation
 
@@ -69,7 +69,7 @@ class McmcComputation(Computation):
             posterior = mcmc.estimate(
                 counts,
                 self.delta,
-                rng=stream("posterior of epsilon", {**asked, "seed": self.seed}),
+                rng=make_stream("posterior of epsilon", {**asked, "seed": self.seed}),
                 prior=mcmc.Prior(self.prior_variance),
                 likelihood=likelihood,
                 settings=mcmc.Settings(iterations=iterations),

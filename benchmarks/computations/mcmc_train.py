@@ -10,10 +10,12 @@ from pydantic import BeforeValidator, Field, field_validator
 
 from reconbench.benchmarks.computations.computation import Point, Share
 from reconbench.benchmarks.computations.mcmc import McmcComputation
-from reconbench.benchmarks.suites.game_block import Whole, listed
+from reconbench.benchmarks.suites.game_block import Whole, make_list
 
 Sigmas = Annotated[
-    list[Annotated[float, Field(ge=0, strict=True)]], BeforeValidator(listed), Field(min_length=1)
+    list[Annotated[float, Field(ge=0, strict=True)]],
+    BeforeValidator(make_list),
+    Field(min_length=1),
 ]
 
 
@@ -24,7 +26,7 @@ class McmcTrain(McmcComputation):
 
     compute: Literal["mcmc-train"]
     algorithm: Annotated[
-        list[Literal["A1", "A2", "A3", "A4"]], BeforeValidator(listed), Field(min_length=1)
+        list[Literal["A1", "A2", "A3", "A4"]], BeforeValidator(make_list), Field(min_length=1)
     ]
     sigma: Sigmas = [0.0]  # noqa: RUF012
     dataset: str = "acs"

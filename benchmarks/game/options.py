@@ -1,4 +1,4 @@
-"""The options of a mechanism as an axis of games: plain values, written in one way only."""
+"""The options of a mechanism as an axis of games: plain values with one spelling each."""
 
 from __future__ import annotations
 
@@ -45,10 +45,11 @@ class Options(Mapping[str, Option]):
         return f"Options({self.text})"
 
     def __str__(self) -> str:
-        """Options in a sentence."""
+        """Options as ``name=value`` pairs."""
         return " ".join(f"{name}={value}" for name, value in self.items())
 
     def without(self, *names: str) -> Options:
+        """The other options."""
         return Options({name: value for name, value in self.items() if name not in names})
 
     @classmethod
@@ -82,10 +83,10 @@ def _check(values: Mapping[str, object]) -> dict[str, Option]:
     checked: dict[str, Option] = {}
     for name, value in values.items():
         if not isinstance(name, str) or not name.isidentifier():
-            raise OptionsError(f"an option of a mechanism needs a plain name, got {name!r}")
+            raise OptionsError(f"a mechanism option must be named by an identifier, got {name!r}")
         if not isinstance(value, Option) or (isinstance(value, float) and not isfinite(value)):
             raise OptionsError(
-                f"option {name!r} of a mechanism must be a text, a finite number, true or false, "
+                f"mechanism option {name!r} must be a text, a finite number, true or false, "
                 f"got {value!r}"
             )
         checked[name] = value

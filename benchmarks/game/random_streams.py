@@ -1,7 +1,7 @@
 """Random streams named by what they are for.
 
-A stream's seed is a hash of its purpose and of the axes that define it, so that every attack meets
-the same table and the same noise, and a result does not depend on which worker computed it.
+A stream's seed is a hash of its purpose and of the axes that define it. Every attack therefore
+meets the same table and the same noise, and a result does not depend on which worker computed it.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from collections.abc import Mapping
 import numpy as np
 
 
-def stream(purpose: str, axes: Mapping[str, object]) -> np.random.Generator:
-    """The generator of a purpose under the given axes."""
+def make_stream(purpose: str, axes: Mapping[str, object]) -> np.random.Generator:
+    """Make the random generator for a purpose under the given axes."""
     text = json.dumps([purpose, dict(axes)], sort_keys=True, ensure_ascii=True)
     digest = hashlib.sha256(text.encode()).digest()
     return np.random.default_rng(np.frombuffer(digest, dtype=np.uint32))

@@ -1,7 +1,8 @@
-"""What an attack's scores are worth: how often its guesses are right, by how sure it says it is.
+"""The reliability of an attack's scores: how often its guesses are right, by how sure it is.
 
-A score is taken for the chance that the attack gives its guess. Records are counted by tenths of
-that scale, so that repetitions and games add up.
+A score is read as the probability that the attack gives its guess. Records are counted by tenths
+of that scale, so that the counts of repetitions and games add up. Stored rows and leaderboards
+call these counts ``calibration``.
 """
 
 from __future__ import annotations
@@ -16,38 +17,41 @@ Bools = npt.NDArray[np.bool_]
 
 TENTHS = 10
 # By the number of a tenth, 0 to 9: records, the sum of their scores, and how many were right.
-Calibration = Mapping[str, list[float]]
+Reliability = Mapping[str, list[float]]
 
 
-def calibration(scores: Sequence[Floats | None], hits: Bools) -> dict[str, list[float]]:
-    """The counts of one play, whose scores may come in parts; empty where they are no chances."""
-    given = [each for each in scores if each is not None]
-    if len(given) < len(scores) or not given:
+def count_reliability(parts: Sequence[Floats | None], hits: Bools) -> dict[str, list[float]]:
+    """Count the records of one play by score; empty where the scores are no probabilities.
+
+    ``parts`` are the scores view by view, None where the attack gave none.
+    """
+    given = [part for part in parts if part is not None]
+    if len(given) < len(parts) or not given:
         return {}
-    sure = np.concatenate(given)
-    if sure.shape != hits.shape or sure.min(initial=0.0) < 0 or sure.max(initial=0.0) > 1:
+    scores = np.concatenate(given)
+    if scores.shape != hits.shape or scores.min(initial=0.0) < 0 or scores.max(initial=0.0) > 1:
         return {}
-    tenth = np.minimum((sure * TENTHS).astype(np.int64), TENTHS - 1)
+    tenths = np.minimum((scores * TENTHS).astype(np.int64), TENTHS - 1)
     return {
-        str(each): [float(mine.sum()), float(sure[mine].sum()), float(hits[mine].sum())]
-        for each in np.unique(tenth)
-        for mine in (tenth == each,)
+        str(tenth): [float(chosen.sum()), float(scores[chosen].sum()), float(hits[chosen].sum())]
+        for tenth in np.unique(tenths)
+        for chosen in (tenths == tenth,)
     }
 
 
-def together(found: Iterable[Calibration]) -> dict[str, list[float]]:
-    """The counts of several plays as those of one."""
+def merge_reliability(plays: Iterable[Reliability]) -> dict[str, list[float]]:
+    """Add up the counts of several plays."""
     total: dict[str, list[float]] = {}
-    for each in found:
-        for tenth, counts in each.items():
+    for play in plays:
+        for tenth, counts in play.items():
             before = total.get(tenth, [0.0, 0.0, 0.0])
             total[tenth] = [a + b for a, b in zip(before, counts, strict=True)]
     return {tenth: total[tenth] for tenth in sorted(total, key=int)}
 
 
-def error(found: Calibration) -> float | None:
-    """The expected calibration error: over tenths, |promised − right| / all records."""
-    records = sum(counts[0] for counts in found.values())
-    return (
-        sum(abs(sure - right) for _, sure, right in found.values()) / records if records else None
-    )
+def compute_reliability_error(reliability: Reliability) -> float | None:
+    """The expected calibration error: over tenths, Σ |promised − right| / all records."""
+    records = sum(counts[0] for counts in reliability.values())
+    if not records:
+        return None
+    return sum(abs(promised - right) for _, promised, right in reliability.values()) / records

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from functools import cache
 from typing import Any
@@ -34,10 +34,10 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Result(Setting):
-    """What was played, what the attack got, and what nothing could have got.
+    """What was played, what the attack got, and what no attack could have got.
 
     ``best_possible`` is what the Bayes-optimal attack expects on this very release, with its Monte
-    Carlo error, as stated by the attack in this row: ``store.summary`` says whom to trust.
+    Carlo error, as stated by the attack of this row: ``store.summary`` says which to trust.
     ``peak_memory_mib`` is the largest resident size of the process that played, up to the end of
     this attack. Older rows read as None there.
 
@@ -46,11 +46,11 @@ class Result(Setting):
     exceeds ``rad_ceiling`` in expectation, by ``rad_theorem`` of Guerra-Balboa 2026.
 
     ``facts`` are what the mechanism says of itself, as ``mechanism.NAME``; ``info`` is what the
-    attack says. ``calibration`` counts records by how sure the attack was of them, see
-    ``game.reliability``; empty where it did not say.
+    attack says. ``calibration`` counts records by how sure the attack was, see
+    ``game.reliability``; empty without scores.
 
-    ``bounds`` has what each bound of another package declares, by name, and under ``error`` why it
-    failed on this row; those of this package are in its registry.
+    ``bounds`` has what each bound of another package declares, by name, and its ``error`` if it
+    failed on this row; the bounds of this package are in the registry.
     """
 
     rep: int
@@ -92,22 +92,19 @@ class Result(Setting):
 
     @property
     def cell(self) -> tuple[object, ...]:
-        """What repetitions of one row have in common."""
-        return (self.setting, self.attack, _hashable(self.attack_options))
-
-    def with_ceilings(self, more: Mapping[str, Mapping[str, float]]) -> Result:
-        return replace(self, ceilings={**self.ceilings, **more})
+        """What the repetitions of one attack on one game have in common."""
+        return (self.setting, self.attack, _make_hashable(self.attack_options))
 
     def to_json(self) -> dict[str, Any]:
-        return {name: _plain(getattr(self, name)) for name in FIELDS}
+        return {name: _make_plain(getattr(self, name)) for name in FIELDS}
 
     def differences(self, other: Result) -> list[str]:
-        """The fields in which two rows differ, but for what no two runs have in common."""
+        """The fields in which two rows differ, apart from the volatile ones."""
         mine, theirs = self.to_json(), other.to_json()
         return [name for name in FIELDS if name not in VOLATILE and mine[name] != theirs[name]]
 
     def describe(self) -> str:
-        """Which row this is, in a few words."""
+        """Name the row in a few words."""
         attack = " ".join([self.attack, *(f"{k}={v}" for k, v in self.attack_options.items())])
         return f"{attack} on {describe_setting(self)}, repetition {self.rep}"
 
@@ -116,11 +113,11 @@ class Result(Setting):
         if not isinstance(raw, dict):
             raise ResultError("a result row must be a JSON object")
         raw = _upgrade(raw)
-        odd = sorted(set(raw) - set(FIELDS))
-        if odd:
-            raise ResultError(f"a result row has the unknown field {odd[0]!r}")
+        unknown = sorted(set(raw) - set(FIELDS))
+        if unknown:
+            raise ResultError(f"a result row has the unknown field {unknown[0]!r}")
         try:
-            row = _schema().validate_python(raw)
+            row = _get_schema().validate_python(raw)
             if row.run_tail is not None:
                 CompactTail.from_json(row.run_tail)
         except (KeyError, TypeError, ValueError) as error:
@@ -129,41 +126,42 @@ class Result(Setting):
         return row
 
     @classmethod
-    def rebuilt(cls, raw: dict[str, Any]) -> Result:
-        """What ``to_json`` wrote and nobody changed since: nothing is checked, which is fast."""
-        found = dict(_upgrade(raw))
+    def from_trusted_json(cls, raw: dict[str, Any]) -> Result:
+        """Read what ``to_json`` wrote and nobody changed since: without checks, so fast."""
+        values = dict(_upgrade(raw))
         for name in _TUPLES:
-            found[name] = tuple(found[name])
+            values[name] = tuple(values[name])
         for name in _FLOATS:
-            if isinstance(found.get(name), str):
-                found[name] = float(found[name])
-        found["status"] = Status(found["status"])
-        found["mechanism_options"] = Options(found["mechanism_options"])
-        for values in (found["info"], found["facts"], *found["ceilings"].values()):
-            for name, value in values.items():
-                if isinstance(value, str):
-                    values[name] = float(value)
-        return cls(**found)
+            if isinstance(values.get(name), str):
+                values[name] = float(values[name])
+        values["status"] = Status(values["status"])
+        values["mechanism_options"] = Options(values["mechanism_options"])
+        for numbers in (values["info"], values["facts"], *values["ceilings"].values()):
+            for name, number in numbers.items():
+                if isinstance(number, str):
+                    numbers[name] = float(number)
+        return cls(**values)
 
 
-FIELDS = tuple(each.name for each in fields(Result))
-# What a row says of the machine and the moment rather than of the attack.
+_TYPES = {declared.name: str(declared.type) for declared in fields(Result)}
+FIELDS = tuple(_TYPES)
+# Fields about the machine and the moment rather than about the attack.
 VOLATILE = ("seconds", "peak_memory_mib")
-_FLOATS = tuple(each.name for each in fields(Result) if str(each.type).startswith("float"))
-_TUPLES = tuple(each.name for each in fields(Result) if str(each.type).startswith("tuple"))
+_FLOATS = tuple(name for name, kind in _TYPES.items() if kind.startswith("float"))
+_TUPLES = tuple(name for name, kind in _TYPES.items() if kind.startswith("tuple"))
 
 
 @cache
-def _schema() -> TypeAdapter[Result]:
+def _get_schema() -> TypeAdapter[Result]:
     return TypeAdapter(Result)
 
 
-def _hashable(options: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+def _make_hashable(options: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     return tuple(sorted((key, repr(value)) for key, value in options.items()))
 
 
 def _upgrade(raw: dict[str, Any]) -> dict[str, Any]:
-    """A row of schema 1 or 2 as one of schema 3: k is an option, and noise levels are facts."""
+    """Bring a row of schema 1 or 2 to schema 3: k is an option, and noise levels are facts."""
     if "k" not in raw:
         return raw
     row = {"mechanism_options": {}, **raw}
@@ -177,20 +175,20 @@ def _upgrade(raw: dict[str, Any]) -> dict[str, Any]:
     return row
 
 
-def _plain(value: Any) -> Any:
-    """JSON without NaN and infinities."""
+def _make_plain(value: Any) -> Any:
+    """Convert to JSON without NaN and infinities."""
     kind = type(value)
-    if kind in _AS_THEY_ARE or (kind is float and math.isfinite(value)):
+    if kind in _PLAIN_TYPES or (kind is float and math.isfinite(value)):
         return value
     if isinstance(value, float) and math.isinf(value):
         return "inf" if value > 0 else "-inf"
     if isinstance(value, float) and math.isnan(value):
         return None
     if isinstance(value, dict | Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): _make_plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [_make_plain(item) for item in value]
     return value
 
 
-_AS_THEY_ARE = frozenset((str, int, bool, type(None)))
+_PLAIN_TYPES = frozenset((str, int, bool, type(None)))

@@ -1,8 +1,8 @@
 """The ceilings of a result row: those of every registered bound that holds for it.
 
 A bound on one run gives one value per confidence, a bound on the expected success one value under
-``mean``. What a bound of another package says is checked; if it raises or answers nonsense, the row
-says so and the game goes on.
+``mean``. Bounds of other packages are checked: if one raises or returns something else, the row
+names the error and the game goes on.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from reconbench.benchmarks.errors import describe_error
 from reconbench.benchmarks.game.result import Result
 from reconbench.benchmarks.plugins.bounds import BoundEntry, find_bounds
 from reconbench.bounds import (
@@ -43,7 +44,7 @@ class RowBounds:
         return RowBounds(self.ceilings | other.ceilings, self.foreign | other.foreign)
 
 
-def compute(
+def compute_row_bounds(
     bounds: Iterable[BoundEntry],
     scope: Scope,
     setting: Setting,
@@ -51,53 +52,58 @@ def compute(
     targets: Targets,
     guarantee: Guarantee,
 ) -> RowBounds:
-    """What all bounds of a scope say about these targets."""
+    """Compute what all bounds of a scope say about these targets."""
     row = RowBounds()
+    arguments = (setting, metric, targets, guarantee)
     for entry in bounds:
         if entry.bound is None:
             if scope is Scope.ANY_ATTACK:
                 row.foreign[entry.name] = {"error": entry.error}
-        elif entry.bound.scope is scope and entry.shipped:
-            row.ceilings.update(_apply(entry.bound, setting, metric, targets, guarantee))
         elif entry.bound.scope is scope:
-            declared = entry.bound.declare().to_json()
-            try:
-                named = _apply(entry.bound, setting, metric, targets, guarantee)
-                row.ceilings.update(
-                    {name: check_ceilings(entry.bound, of) for name, of in named.items()}
-                )
-                row.foreign.update(dict.fromkeys(named, declared))
-            except (Exception, SystemExit) as error:  # foreign code: whatever it raises
-                text = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
-                row.foreign[entry.name] = declared | {"error": text}
+            apply = _apply_bound if entry.shipped else _apply_foreign_bound
+            row |= apply(entry.bound, *arguments)
     return row
 
 
-def _apply(
+def _apply_foreign_bound(bound: type[Bound], *arguments: Any) -> RowBounds:
+    """Apply a bound of another package: whatever it raises is an error on the row."""
+    declared: dict[str, Any] = {}
+    try:
+        declared = bound.declare().to_json()
+        ceilings = _apply_bound(bound, *arguments).ceilings
+        checked = {name: check_ceilings(bound, levels) for name, levels in ceilings.items()}
+        return RowBounds(checked, dict.fromkeys(checked, declared))
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        return RowBounds({}, {bound.name: declared | {"error": describe_error(error)}})
+
+
+def _apply_bound(
     bound: type[Bound],
     setting: Setting,
     metric: NamedMetric,
     targets: Targets,
     guarantee: Guarantee,
-) -> dict[str, dict[str, float]]:
+) -> RowBounds:
     """The ceilings of a bound under its name; nothing where it does not hold."""
     if bound.holds_for(setting, metric) is not None:
-        return {}
+        return RowBounds()
     try:
-        return {bound.name: dict(bound.ceilings(targets, guarantee))}
+        return RowBounds({bound.name: dict(bound.ceilings(targets, guarantee))})
     except NotApplicable:
-        return {}
+        return RowBounds()
 
 
 def check_ceilings(bound: type[Bound], ceilings: Mapping[str, object]) -> dict[str, float]:
-    """The ceilings of a foreign bound as plain numbers. Raises ValueError if they are not."""
+    """Check that the ceilings of a foreign bound are plain numbers. Raises ValueError if not."""
     levels = bound.declare().levels
     if set(ceilings) != set(levels):
         raise ValueError(f"ceilings must have the keys {', '.join(levels)}, got {list(ceilings)!r}")
-    return {level: _number(level, ceilings[level]) for level in levels}
+    return {level: _read_number(level, ceilings[level]) for level in levels}
 
 
-def _number(level: str, value: object) -> float:
+def _read_number(level: str, value: object) -> float:
     if isinstance(value, Real) and not isinstance(value, bool | np.bool_):
         if isinstance(value, Integral):
             return int(value)
@@ -111,7 +117,7 @@ class _Named:
     name: str
 
 
-def with_repetition_ceilings(rows: Sequence[Result]) -> list[Result]:
+def add_repetition_ceilings(rows: Sequence[Result]) -> list[Result]:
     """Add the ceilings that need all repetitions of a cell to each of its finished rows."""
     cells: dict[tuple[object, ...], list[int]] = {}
     for index, row in enumerate(rows):
@@ -124,8 +130,14 @@ def with_repetition_ceilings(rows: Sequence[Result]) -> list[Result]:
         budget = ApproxDP(first.epsilon, first.delta)
         runs = tuple(CompactTail.from_json(rows[index].run_tail or {}) for index in indices)
         targets = Targets(np.zeros(0), budget, runs=runs)
-        more = compute(bounds, Scope.REPETITIONS, first, _Named(first.metric), targets, budget)
+        more = compute_row_bounds(
+            bounds, Scope.REPETITIONS, first, _Named(first.metric), targets, budget
+        )
         for index in indices:
-            row = rows[index].with_ceilings(more.ceilings)
-            bounded[index] = replace(row, bounds={**row.bounds, **more.foreign})
+            row = rows[index]
+            bounded[index] = replace(
+                row,
+                ceilings={**row.ceilings, **more.ceilings},
+                bounds={**row.bounds, **more.foreign},
+            )
     return bounded

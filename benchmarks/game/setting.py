@@ -18,14 +18,14 @@ from reconbench.benchmarks.game.options import Options
 
 
 class Adversary(StrEnum):
-    """Who attacks: somebody who knows some columns, or who knows all other records in full."""
+    """Who attacks: somebody who knows some columns, or one who knows all other records in full."""
 
     REALISTIC = "realistic"
     INFORMED = "informed"
 
 
 class Seeds(StrEnum):
-    """The random streams that an axis is part of; axes of none share their tables and noise."""
+    """The random streams that depend on an axis; games that differ in no such axis share them."""
 
     TABLE = "table"
     RELEASE = "release"
@@ -34,9 +34,9 @@ class Seeds(StrEnum):
 
 @dataclass(frozen=True)
 class Axis:
-    """What is said of an axis: its name and title, its meaning, and how a value is labelled.
+    """An axis: its name and title, its meaning, and how a value is labelled.
 
-    A label leaves out the ``usual`` value. ``seeds`` are the streams that depend on the axis.
+    Labels leave out the ``usual`` value. ``seeds`` are the streams that depend on the axis.
     """
 
     name: str
@@ -47,7 +47,7 @@ class Axis:
     seeds: tuple[Seeds, ...] = ()
 
     def text(self, value: object) -> str:
-        """A value as a person reads it."""
+        """Format a value for people."""
         if isinstance(value, float):
             return f"{value:g}"
         return ", ".join(value) if isinstance(value, tuple) else str(value)
@@ -63,8 +63,8 @@ def axis(
     seeds: tuple[Seeds, ...] = (),
 ) -> Any:
     """Declare a field of `Setting` as an axis."""
-    said = {"title": title, "meaning": meaning, "label": label, "usual": usual, "seeds": seeds}
-    return field(default=default, metadata=said)
+    metadata = {"title": title, "meaning": meaning, "label": label, "usual": usual, "seeds": seeds}
+    return field(default=default, metadata=metadata)
 
 
 _RELEASE = (Seeds.RELEASE, Seeds.ATTACK)
@@ -172,28 +172,31 @@ class Setting:
     @cached_property
     def setting(self) -> Setting:
         """The axes alone: equal for all attacks and repetitions of one game."""
-        return Setting(**axis_values(self))
+        return Setting(**get_axis_values(self))
 
     @property
     def shape(self) -> tuple[object, ...]:
-        """The axes with columns counted, not named: what games share that are averaged."""
-        return tuple(map(_count_columns, axis_values(self).values()))
+        """The axes with columns counted, not named: games are averaged if these are equal."""
+        return tuple(map(_count_columns, get_axis_values(self).values()))
 
 
-AXES: Mapping[str, Axis] = {each.name: Axis(each.name, **each.metadata) for each in fields(Setting)}
+AXES: Mapping[str, Axis] = {
+    declared.name: Axis(declared.name, **declared.metadata) for declared in fields(Setting)
+}
 
 
-def axis_values(setting: Setting) -> dict[str, Any]:
-    """The value on each axis."""
+def get_axis_values(setting: Setting) -> dict[str, Any]:
+    """Get the value on each axis."""
     return {name: getattr(setting, name) for name in AXES}
 
 
-def axis_json(setting: Setting) -> dict[str, object]:
-    """The value on each axis as plain JSON, an infinite ε as text."""
-    return {name: plain_axis(value) for name, value in axis_values(setting).items()}
+def dump_axes(setting: Setting) -> dict[str, object]:
+    """Get the value on each axis as plain JSON, with an infinite ε as text."""
+    return {name: make_plain_axis(value) for name, value in get_axis_values(setting).items()}
 
 
-def plain_axis(value: object) -> object:
+def make_plain_axis(value: object) -> object:
+    """Convert a value on an axis to plain JSON."""
     if isinstance(value, float) and isinf(value):
         return "inf"
     if isinstance(value, StrEnum):
@@ -203,8 +206,8 @@ def plain_axis(value: object) -> object:
     return list(value) if isinstance(value, tuple) else value
 
 
-def varying_axes(settings: Sequence[Setting], *always: str) -> list[Axis]:
-    """The axes that tell these settings apart, with columns counted rather than named.
+def find_varying_axes(settings: Sequence[Setting], *always: str) -> list[Axis]:
+    """Find the axes that distinguish these settings, with columns counted rather than named.
 
     An axis whose value follows from those before it, such as the hash from the data set, is left
     out.
@@ -226,20 +229,20 @@ def _count_columns(value: object) -> object:
     return len(value) if isinstance(value, tuple) else value
 
 
-def axis_text(setting: Setting, axis: Axis) -> str:
-    """A setting's value on an axis, with columns counted, for lines that stand for many games."""
+def format_axis(setting: Setting, axis: Axis) -> str:
+    """Format a setting's value on an axis, with columns counted: one line may be many games."""
     return axis.text(_count_columns(getattr(setting, axis.name)))
 
 
 def describe_setting(setting: Setting) -> str:
-    """A setting in a sentence: every axis that is not as usual."""
-    said = []
+    """Describe a setting in one line: every axis that does not have its usual value."""
+    parts = []
     for name, axis in AXES.items():
         value = getattr(setting, name)
         if name in ("dataset", "targets", "data_hash") or str(value) == str(axis.usual):
             continue
         if not isinstance(value, Options):
-            said.append(axis.label.format(axis_text(setting, axis)))
+            parts.append(axis.label.format(format_axis(setting, axis)))
         elif value:
-            said.append(str(value))
-    return f"{setting.dataset} {','.join(setting.targets)}, {', '.join(said)}"
+            parts.append(str(value))
+    return f"{setting.dataset} {','.join(setting.targets)}, {', '.join(parts)}"

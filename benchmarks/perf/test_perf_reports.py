@@ -57,7 +57,7 @@ def summaries(count: int) -> list[Summary]:
             best_possible=55.0 + place / count,
             best_possible_converged=True,
             outcomes={rep: (48 + (place * rep) % 11, 47 + rep % 5) for rep in range(20)},
-            calibration={
+            reliability={
                 str(tenth): [100.0 + place % 97, 10 * tenth + 5.0, 5.0 + place % 83]
                 for tenth in range(4, 10)
             },

@@ -15,6 +15,7 @@ from reconbench.benchmarks.plugins.build import (
     get_options,
     load_mechanism,
     load_prior,
+    read_facts,
     release_table,
     sample_table,
 )
@@ -62,6 +63,7 @@ __all__ = [
     "load_mechanism",
     "load_prior",
     "make_absolute",
+    "read_facts",
     "release_table",
     "sample_table",
     "shorten_spec",

@@ -148,13 +148,19 @@ def _check_mechanism(spec: str, built: Any) -> None:
             f"mechanism {spec!r}: guarantee must be a Guarantee such as GaussianDP(mu, relation), "
             f"got {_preview(built.guarantee)}" + (f" without {lacking[0]}" if lacking else "")
         )
+    read_facts(spec, built)
+
+
+def read_facts(spec: str, mechanism: Mechanism) -> dict[str, float]:
+    """What a mechanism says of itself, as plain numbers."""
     with _blaming(f"mechanism {spec!r}: facts() failed"):
-        facts = built.facts()
+        facts = mechanism.facts()
     if not isinstance(facts, Mapping) or not all(map(_is_fact, facts.items())):
         raise PluginError(
             f"mechanism {spec!r}: facts() must return a mapping of names to numbers, got "
             f"{_preview(facts)}"
         )
+    return {name: float(value) for name, value in facts.items()}
 
 
 def _is_fact(fact: tuple[object, object]) -> bool:

@@ -21,7 +21,7 @@ from typing import Any, Self
 from uuid import uuid4
 
 from reconbench.benchmarks.errors import describe_error
-from reconbench.benchmarks.game.play import unplayed, versions
+from reconbench.benchmarks.game.rows import read_versions, unplayed_row
 from reconbench.benchmarks.run.cluster_files import (
     TOPIC,
     ClusterError,
@@ -139,7 +139,7 @@ class Cluster:
                 f"the Dask scheduler at {self._address!r} cannot import reconbench, which it needs "
                 "to read the tasks that it hands out; install reconbench where it runs"
             ) from None
-        wanted = versions()
+        wanted = read_versions()
         by_worker: dict[str, dict[str, str | None]] = {}
         for name in wanted:
             answers = self._client.run(version, name, on_error="return")
@@ -244,7 +244,7 @@ class _Play:
         (turn,) = order.turns
         spec, game = order.group.attacks[turn.attack], order.group.games[turn.reps[0]]
         error = f"attack {spec.spec!r} killed every Dask worker that played it, {workers} in a row"
-        return [FinishedRow(turn.attack, turn.reps[0], unplayed(game, spec, error))]
+        return [FinishedRow(turn.attack, turn.reps[0], unplayed_row(game, spec, error))]
 
     def _warn_if_no_workers(self) -> None:
         """Every half a minute."""

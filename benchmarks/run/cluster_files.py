@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any
 
 from reconbench.benchmarks import plugins
-from reconbench.benchmarks.game.play import versions
 from reconbench.benchmarks.game.result import Result
+from reconbench.benchmarks.game.rows import read_versions
 from reconbench.benchmarks.run.pool import Assignment, Pool
 from reconbench.benchmarks.run.worker_process import Limits
 from reconbench.benchmarks.run.worker_tasks import FailedRow, FinishedRow, Group, Outcome, Turn
@@ -140,7 +140,7 @@ class Order:
 
 def list_packages(groups: Iterable[Group]) -> dict[str, str]:
     """Versions of everything installed that the rows depend on, installed plugins included."""
-    found = dict(versions())
+    found = dict(read_versions())
     for group in groups:
         specs = [("attack", attack.spec) for attack in group.attacks]
         specs += [
@@ -200,7 +200,7 @@ def encode_outcome(outcome: Outcome) -> str:
 def decode_outcome(text: str) -> Outcome:
     """The exact inverse of ``encode_outcome``: whole numbers stay whole."""
     attack, rep, reason, raw = json.loads(text)
-    row = None if raw is None else Result.rebuilt(raw)
+    row = None if raw is None else Result.from_trusted_json(raw)
     if reason is not None:
         return FailedRow(attack, rep, reason, row)
     if row is None:

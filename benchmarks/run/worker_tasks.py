@@ -19,15 +19,12 @@ from reconbench.benchmarks.game.play import (
     Game,
     OutOfMemory,
     Round,
-    blank,
-    failed,
-    lost,
     play,
     play_together,
     plays_together,
-    unplayed,
 )
 from reconbench.benchmarks.game.result import Result
+from reconbench.benchmarks.game.rows import blank_row, failed_row, unplayed_row
 from reconbench.benchmarks.store.provenance import shipped_method
 
 # How the rows of a game that could not be set up begin.
@@ -146,12 +143,12 @@ def play_group(group: Group, turns: Sequence[Turn] | None = None) -> Iterator[Ev
                     yield SetupStarted(rep)
                     rounds[rep] = round_ = _set_up(group.games[rep], group.bounds)
                     if isinstance(round_, Round):
-                        yield SetupFinished(rep, blank(round_))
+                        yield SetupFinished(rep, blank_row(round_))
                 round_ = rounds[rep]
                 if isinstance(round_, Round):
                     ready[rep] = round_
                 else:
-                    row = unplayed(group.games[rep], group.attacks[turn.attack], round_)
+                    row = unplayed_row(group.games[rep], group.attacks[turn.attack], round_)
                     yield FinishedRow(turn.attack, rep, row)
             if ready:
                 spec = group.attacks[turn.attack]
@@ -165,8 +162,9 @@ def complete_row(group: Group, outcome: Outcome) -> FinishedRow:
     attack, rep, reason = outcome.attack, outcome.rep, outcome.reason
     spec = group.attacks[attack]
     if outcome.row is None:
-        return FinishedRow(attack, rep, unplayed(group.games[rep], spec, f"{SETTING_UP} {reason}"))
-    row = lost(outcome.row, spec, "")
+        row = unplayed_row(group.games[rep], spec, f"{SETTING_UP} {reason}")
+        return FinishedRow(attack, rep, row)
+    row = failed_row(outcome.row, spec, "")
     return FinishedRow(attack, rep, replace(row, error=f"attack {row.attack!r} {reason}"))
 
 
@@ -174,7 +172,7 @@ def _set_up(game: Game, bounds: tuple[str, ...]) -> Round | str:
     """A round with all that its attacks share, or why there is none."""
     try:
         round_ = Round.of(game, bounds)
-        _ = round_.baseline, round_.for_every_attack
+        _ = blank_row(round_), round_.ceilings_for_any_attack
     except (Exception, SystemExit) as error:  # mechanisms and priors may be foreign code
         if memory.exhausted(error):
             return f"{SETTING_UP} {memory.complaint()}"
@@ -203,7 +201,7 @@ def _play_turn(turn: Turn, spec: AttackSpec, rounds: dict[int, Round]) -> Iterat
             error = AttackError(
                 f"attack {spec.spec!r} could not be scored: {describe_error(error)}"
             )
-        rows = [failed(rounds[turn.reps[0]], spec, error)]
+        rows = [failed_row(blank_row(rounds[turn.reps[0]]), spec, str(error))]
     for rep, row in zip(turn.reps, rows, strict=True):
         yield FinishedRow(turn.attack, rep, row)
     if exhausted:

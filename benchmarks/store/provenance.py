@@ -16,7 +16,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from reconbench.benchmarks import plugins
-from reconbench.benchmarks.game.play import versions
+from reconbench.benchmarks.game.rows import read_versions
 from reconbench.benchmarks.store.source_code import (
     OURS,
     Module,
@@ -37,7 +37,7 @@ NO_ATTACK = "none"
 GAME_PARTS = (
     "reconbench.attacks.metrics",
     "reconbench.attacks.rad_optimal",
-    "reconbench.benchmarks.game.misfit",
+    "reconbench.benchmarks.game.attacker_prior",
     "reconbench.benchmarks.game.options",
     "reconbench.benchmarks.game.random_streams",
     "reconbench.benchmarks.game.setting",
@@ -45,18 +45,20 @@ GAME_PARTS = (
 )
 # The same, but these import what only some rows use: the files alone count.
 GAME_FILES = (
-    "reconbench.benchmarks.game.reliability",
+    "reconbench.benchmarks.game.advantage",
+    "reconbench.benchmarks.game.game",
     "reconbench.benchmarks.game.play",
-    "reconbench.benchmarks.game.rad_worlds",
+    "reconbench.benchmarks.game.reliability",
     "reconbench.benchmarks.game.round",
     "reconbench.benchmarks.game.row_ceilings",
+    "reconbench.benchmarks.game.rows",
 )
 # The schema of rows, which has a version of its own.
 SCHEMA = "reconbench.benchmarks.game.result"
 # What computations import that has no part in their values.
 NOT_COMPUTED = tuple(
     f"reconbench.benchmarks.{name}"
-    for name in ("errors", "game.play", "game.result", "run", "store", "suites")
+    for name in ("errors", "game.play", "game.result", "game.rows", "run", "store", "suites")
 )
 # Packages that a report may depend on.
 REPORTED = tuple(f"{OURS}.{name}" for name in ("bounds", "benchmarks", "reports", "cli"))
@@ -86,7 +88,7 @@ def code_version(attack: str, mechanism: str, bounds: tuple[str, ...] = ()) -> s
             "bounds in files": sorted(
                 [spec.rpartition(":")[2], hash_plugin("bound", spec)] for spec in bounds
             ),
-            "versions": versions(),
+            "versions": read_versions(),
         }
     code = hash_text(json.dumps(parts, sort_keys=True))
     return f"{code} {json.dumps(bounds)}" if bounds else code

@@ -23,7 +23,7 @@ from typing import Any, Self
 from reconbench.benchmarks import plugins
 from reconbench.benchmarks.game.play import AttackSpec, Game
 from reconbench.benchmarks.game.result import SCHEMA_VERSION, Result, ResultError, Status
-from reconbench.benchmarks.game.setting import axis_json
+from reconbench.benchmarks.game.setting import dump_axes
 from reconbench.benchmarks.store.provenance import bounds_in_files, code_version, shipped_name
 from reconbench.benchmarks.store.source_code import hash_text
 
@@ -130,7 +130,7 @@ class Keys:
         identity = identify_attack(attack)
         if identity not in self._players:
             self._players[identity] = _describe_attack(attack)
-        axes = axis_json(game) | {
+        axes = dump_axes(game) | {
             "dataset": plugins.shorten_spec(game.dataset),
             "data_hash": self._prior(game.dataset),
             "metric": plugins.identify_spec(game.metric),
@@ -364,7 +364,9 @@ class Store:
             if seal and seal != _seal(key, text.encode()):
                 raise ResultError("it was changed after it was written")
             # A seal shows damage, not who wrote a row: rows of other stores are validated.
-            return Result.rebuilt(raw) if seal and self._trusted else Result.from_json(raw)
+            return (
+                Result.from_trusted_json(raw) if seal and self._trusted else Result.from_json(raw)
+            )
 
     @contextmanager
     def _reading(self, key: str) -> Iterator[None]:

@@ -1,4 +1,4 @@
-"""Repetitions of a cell drawn together: ``Summary`` is what a leaderboard shows in one line."""
+"""Summaries of cells: one attack on one game over its repetitions, a line of a leaderboard."""
 
 from __future__ import annotations
 
@@ -13,10 +13,14 @@ from scipy.special import stdtrit
 
 # What the values of computed rows mean, by name: the columns of a leaderboard.
 from reconbench.benchmarks.computations.kinds import VALUE_MEANINGS as VALUE_MEANINGS
-from reconbench.benchmarks.game.reliability import Calibration, error, together
+from reconbench.benchmarks.game.reliability import (
+    Reliability,
+    compute_reliability_error,
+    merge_reliability,
+)
 from reconbench.benchmarks.game.result import Result, Status
-from reconbench.benchmarks.game.row_ceilings import with_repetition_ceilings
-from reconbench.benchmarks.game.setting import Setting, axis_values
+from reconbench.benchmarks.game.row_ceilings import add_repetition_ceilings
+from reconbench.benchmarks.game.setting import Setting, get_axis_values
 from reconbench.benchmarks.plugins.bounds import column_order, shipped_bounds
 from reconbench.benchmarks.store.provenance import NO_ATTACK, shipped_name
 from reconbench.bounds.ceilings.base import MEAN as MEAN
@@ -28,7 +32,7 @@ TOP = "0.95"
 # The published bound that every attack is held against.
 PUBLISHED = "thm35"
 
-# Whose word is taken for the best possible success on noisy marginals, by adversary.
+# Which attack is trusted on the best possible success on noisy marginals, by adversary.
 REFERENCES: Mapping[str, str] = {"realistic": "posterior", "informed": "informed"}
 
 
@@ -50,17 +54,17 @@ class Summary(Setting):
     """One attack on one game, over its repetitions; successes are counts of n records.
 
     ``ceilings`` are means over repetitions, by bound and confidence. ``above_ceiling`` is the
-    share of repetitions in which the attack passed its own 95 % ceiling of Theorem 3.5: at most
-    5 % in the long run, whatever the attack; ``above_proved`` is the same of the smallest proved
-    one. ``best_possible`` belongs to the game and is the same for all its attacks; None if no
-    attack that is believed on it played. ``outcomes`` are the successes of the attack and of the
+    share of repetitions in which the attack exceeded its own 95 % ceiling of Theorem 3.5: at most
+    5 % in the long run, whatever the attack; ``above_proved`` is the same for the smallest
+    proved one. ``best_possible`` belongs to the game and is the same for all its attacks; None if
+    no attack that is trusted on it played. ``outcomes`` are the successes of the attack and of the
     prior's best guess, by finished repetition.
 
     ``rad`` is the reconstruction advantage on ``advantage`` records of each table, with its 95 %
     interval over repetitions, each a difference of both worlds; ``ceiling_rad`` is what
     ``rad_theorem`` of Guerra-Balboa 2026 allows any attack in expectation. All None where the game
-    does not ask for it. ``calibration`` counts the records of all repetitions by how sure the
-    attack said it was of them.
+    does not ask for it. ``reliability`` counts the records of all repetitions by how sure the
+    attack said it was.
 
     ``bounds`` are the declarations of the bounds of other packages, by name, and ``bound_errors``
     says of each that failed in some repetition why it did.
@@ -93,7 +97,7 @@ class Summary(Setting):
     rad_high: float | None = None
     ceiling_rad: float | None = None
     rad_theorem: str | None = None
-    calibration: Calibration = field(default_factory=dict)
+    reliability: Reliability = field(default_factory=dict)
     above_proved: float | None = None
     bounds: Mapping[str, Declaration] = field(default_factory=dict)
     bound_errors: tuple[str, ...] = ()
@@ -111,13 +115,13 @@ class Summary(Setting):
     @property
     def promised(self) -> float | None:
         """Records that the attack's own scores promise, mean over repetitions."""
-        records = sum(counts[0] for counts in self.calibration.values())
-        promised = sum(counts[1] for counts in self.calibration.values())
+        records = sum(counts[0] for counts in self.reliability.values())
+        promised = sum(counts[1] for counts in self.reliability.values())
         return self.n * promised / records if records else None
 
     @property
-    def calibration_error(self) -> float | None:
-        return error(self.calibration)
+    def reliability_error(self) -> float | None:
+        return compute_reliability_error(self.reliability)
 
     @property
     def computed(self) -> bool:
@@ -170,7 +174,7 @@ def tightest_mean(ceilings: Mapping[str, Mapping[str, float]]) -> float | None:
     return min((by[MEAN] for by in stored if MEAN in by), default=None)
 
 
-def _foreign_bounds(rows: Iterable[Result]) -> dict[str, Declaration]:
+def _read_foreign_bounds(rows: Iterable[Result]) -> dict[str, Declaration]:
     """Declarations as the rows carry them: the bounds need not be installed here."""
     declared = {
         name: declaration
@@ -181,7 +185,7 @@ def _foreign_bounds(rows: Iterable[Result]) -> dict[str, Declaration]:
     return dict(sorted(declared.items(), key=lambda item: column_order(item[1])))
 
 
-def _bound_errors(rows: Iterable[Result]) -> tuple[str, ...]:
+def _read_bound_errors(rows: Iterable[Result]) -> tuple[str, ...]:
     errors = {
         name: raw["error"] for row in rows for name, raw in row.bounds.items() if "error" in raw
     }
@@ -189,37 +193,35 @@ def _bound_errors(rows: Iterable[Result]) -> tuple[str, ...]:
 
 
 def summarise(rows: Sequence[Result]) -> list[Summary]:
-    """One summary a cell, in the order in which cells first appear."""
+    """Summarise every cell, in the order in which cells first appear."""
     cells: dict[tuple[object, ...], list[Result]] = {}
-    for row in with_repetition_ceilings(rows):
+    for row in add_repetition_ceilings(rows):
         cells.setdefault(row.cell, []).append(row)
-    best = optima(rows)
-    return [_summary(group, best.get(group[0].setting)) for group in cells.values()]
+    optima = find_optima(rows)
+    return [_summarise_cell(cell, optima.get(cell[0].setting)) for cell in cells.values()]
 
 
-def optima(rows: Iterable[Result]) -> dict[Setting, Optimum]:
-    """The best possible success of every game in which an attack that is believed says it.
+def find_optima(rows: Iterable[Result]) -> dict[Setting, Optimum]:
+    """Find the best possible success of every game for which a trusted attack states it.
 
-    Where several played a repetition, a converged one counts, and of these the one with the
-    smallest Monte Carlo error.
+    Where several state it for one repetition, a converged one counts, and among these the one with
+    the smallest Monte Carlo error.
     """
     stated: dict[Setting, dict[int, Optimum]] = {}
     for row in rows:
-        found = stated_optimum(row)
-        if found is None:
+        optimum = read_stated_optimum(row)
+        if optimum is None:
             continue
         by_rep = stated.setdefault(row.setting, {})
-        before = by_rep.get(row.rep)
-        if before is None or _doubt(found) < _doubt(before):
-            by_rep[row.rep] = found
-    return {game: pooled(list(by_rep.values())) for game, by_rep in stated.items()}
+        by_rep[row.rep] = min(by_rep.get(row.rep, optimum), optimum, key=_doubt)
+    return {setting: pool_optima(list(by_rep.values())) for setting, by_rep in stated.items()}
 
 
-def stated_optimum(row: Result) -> Optimum | None:
-    """What a row says of its own release, if its attack is believed."""
+def read_stated_optimum(row: Result) -> Optimum | None:
+    """Read what a row states about its own release, if its attack is trusted."""
     if row.status is not Status.OK or row.best_possible is None:
         return None
-    if not _believed(row.attack, row.adversary):
+    if not _is_trusted(row.attack, row.adversary):
         return None
     return Optimum(
         row.best_possible, row.best_possible_se or 0.0, bool(row.best_possible_converged)
@@ -227,38 +229,39 @@ def stated_optimum(row: Result) -> Optimum | None:
 
 
 @cache
-def _believed(attack: str, adversary: str) -> bool:
-    """Any attack of this package is, against its own adversary if it is a reference; no plugin."""
-    roles = [each for each, reference in REFERENCES.items() if reference == attack]
+def _is_trusted(attack: str, adversary: str) -> bool:
+    """Any attack of this package is, a reference only as its own adversary; no plugin is."""
+    roles = [role for role, reference in REFERENCES.items() if reference == attack]
     return shipped_name(attack) is not None and (not roles or adversary in roles)
 
 
-def _doubt(found: Optimum) -> tuple[bool, float]:
-    return (not found.converged, found.error)
+def _doubt(optimum: Optimum) -> tuple[bool, float]:
+    """Sort key: less doubt first."""
+    return (not optimum.converged, optimum.error)
 
 
-def pooled(found: Sequence[Optimum]) -> Optimum:
-    """The mean over repetitions, whose Monte Carlo errors are independent."""
+def pool_optima(optima: Sequence[Optimum]) -> Optimum:
+    """Average over repetitions, whose Monte Carlo errors are independent."""
     return Optimum(
-        expected=fmean(each.expected for each in found),
-        error=hypot(*(each.error for each in found)) / len(found),
-        converged=all(each.converged for each in found),
+        expected=fmean(optimum.expected for optimum in optima),
+        error=hypot(*(optimum.error for optimum in optima)) / len(optima),
+        converged=all(optimum.converged for optimum in optima),
     )
 
 
-def _summary(rows: list[Result], best: Optimum | None) -> Summary:
+def _summarise_cell(rows: list[Result], best: Optimum | None) -> Summary:
     set_up = [row for row in rows if row.table_hash] or rows
     first = set_up[0]
     done = [row for row in rows if row.status is Status.OK]
     scored = [row for row in done if row.successes is not None]
     counts = [float(row.successes or 0) for row in scored]
-    low, high = _interval(counts, 0.0, first.n)
+    low, high = _compute_interval(counts, 0.0, first.n)
     gains = [row.rad for row in done if row.rad is not None]
-    rad_low, rad_high = _interval(gains, -1.0, 1.0)
+    rad_low, rad_high = _compute_interval(gains, -1.0, 1.0)
     limits = [row.rad_ceiling for row in done if row.rad_ceiling is not None]
     errors = [row.error for row in rows if row.error]
     return Summary(
-        **axis_values(first),
+        **get_axis_values(first),
         guarantee=first.guarantee,
         attack=first.attack,
         attack_options=first.attack_options,
@@ -271,8 +274,8 @@ def _summary(rows: list[Result], best: Optimum | None) -> Summary:
         success_high=high,
         baseline=fmean(row.baseline_successes for row in set_up),
         baseline_expected=fmean(row.baseline_expected for row in set_up),
-        ceilings=_mean_ceilings(done),
-        above_ceiling=_share_above(done, (PUBLISHED,)),
+        ceilings=_average_ceilings(done),
+        above_ceiling=_compute_share_above(done, (PUBLISHED,)),
         seconds=fmean(row.seconds for row in done) if done else None,
         best_possible=best.expected if best else None,
         best_possible_se=best.error if best else None,
@@ -284,41 +287,41 @@ def _summary(rows: list[Result], best: Optimum | None) -> Summary:
         rad_high=rad_high,
         ceiling_rad=fmean(limits) if limits else None,
         rad_theorem=next((row.rad_theorem for row in done if row.rad_theorem), None),
-        calibration=together(row.calibration for row in done),
-        above_proved=_share_above(done, proved_bounds()),
-        bounds=_foreign_bounds(rows),
-        bound_errors=_bound_errors(rows),
+        reliability=merge_reliability(row.calibration for row in done),
+        above_proved=_compute_share_above(done, proved_bounds()),
+        bounds=_read_foreign_bounds(rows),
+        bound_errors=_read_bound_errors(rows),
     )
 
 
-def _interval(
-    found: Sequence[float], least: float, most: float
+def _compute_interval(
+    values: Sequence[float], least: float, most: float
 ) -> tuple[float | None, float | None]:
-    """95 % Student interval of the mean, kept within what it can be; none from one repetition."""
-    if len(found) < 2:
+    """The 95 % Student interval of the mean, clipped to its range; none from one repetition."""
+    if len(values) < 2:
         return None, None
-    half = float(stdtrit(len(found) - 1, 0.975)) * stdev(found) / sqrt(len(found))
-    mean = fmean(found)
+    half = float(stdtrit(len(values) - 1, 0.975)) * stdev(values) / sqrt(len(values))
+    mean = fmean(values)
     return max(least, mean - half), min(float(most), mean + half)
 
 
-def _mean_ceilings(rows: Sequence[Result]) -> dict[str, dict[str, float]]:
-    found: dict[str, dict[str, list[float]]] = {}
+def _average_ceilings(rows: Sequence[Result]) -> dict[str, dict[str, float]]:
+    values: dict[str, dict[str, list[float]]] = {}
     for row in rows:
-        for name, by_confidence in row.ceilings.items():
-            for confidence, value in by_confidence.items():
-                found.setdefault(name, {}).setdefault(confidence, []).append(value)
+        for name, levels in row.ceilings.items():
+            for level, value in levels.items():
+                values.setdefault(name, {}).setdefault(level, []).append(value)
     return {
-        name: {confidence: fmean(values) for confidence, values in by_confidence.items()}
-        for name, by_confidence in found.items()
+        name: {level: fmean(by_row) for level, by_row in levels.items()}
+        for name, levels in values.items()
     }
 
 
-def _share_above(rows: Sequence[Result], bounds: Sequence[str]) -> float | None:
-    """The share of repetitions that passed the smallest of these 95 % ceilings."""
-    passed = []
+def _compute_share_above(rows: Sequence[Result], bounds: Sequence[str]) -> float | None:
+    """The share of repetitions that exceeded the smallest of these 95 % ceilings."""
+    above = []
     for row in rows:
-        found = [by[TOP] for name, by in row.ceilings.items() if name in bounds and TOP in by]
-        if found and row.successes is not None:
-            passed.append(float(row.successes > min(found)))
-    return fmean(passed) if passed else None
+        tops = [levels[TOP] for levels in map(row.ceilings.get, bounds) if levels and TOP in levels]
+        if tops and row.successes is not None:
+            above.append(float(row.successes > min(tops)))
+    return fmean(above) if above else None

@@ -19,7 +19,7 @@ from pydantic import (
 )
 
 from reconbench.benchmarks import plugins
-from reconbench.benchmarks.game import misfit
+from reconbench.benchmarks.game.attacker_prior import check_attacker_prior
 from reconbench.benchmarks.game.options import Option, Options
 from reconbench.benchmarks.game.play import Game, check
 from reconbench.benchmarks.game.setting import AXES, Adversary, Setting
@@ -36,25 +36,21 @@ class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-def listed(value: Any) -> Any:
+def make_list(value: Any) -> Any:
+    """An axis takes one value or a list."""
     return value if isinstance(value, list) else [value]
 
 
-def told_attacks(value: Any) -> Any:
-    """Attacks may be given by name alone."""
-    return _entries(value, "attack")
+def _read_entries(key: str) -> BeforeValidator:
+    """Let attacks and mechanisms be given by name alone."""
+
+    def read(value: Any) -> list[Any]:
+        return [{key: entry} if isinstance(entry, str) else entry for entry in make_list(value)]
+
+    return BeforeValidator(read)
 
 
-def told_mechanisms(value: Any) -> Any:
-    """Mechanisms may be given by name alone."""
-    return _entries(value, "mechanism")
-
-
-def _entries(value: Any, key: str) -> list[Any]:
-    return [{key: each} if isinstance(each, str) else each for each in listed(value)]
-
-
-def span(text: str, prefix: str) -> range | None:
+def _parse_range(text: str, prefix: str) -> range | None:
     """The whole numbers of ``prefix:A-B`` or ``prefix:A``; None if the text is something else."""
     kind, _, numbers = text.partition(":")
     low, _, high = numbers.partition("-")
@@ -63,59 +59,60 @@ def span(text: str, prefix: str) -> range | None:
     return range(int(low), int(high or low) + 1)
 
 
-def _column_sets(value: Any) -> Any:
-    """A list of column sets, or one of the words that stand for several."""
+def _check_targets(value: Any) -> Any:
+    """A list of column sets, or a word that stands for several."""
     if isinstance(value, str):
         return value
     if not isinstance(value, list) or not value:
         raise ValueError('give "each", "visit:A-B" or a list of columns, at least one')
-    for each in value:
-        names = each if isinstance(each, list) else [each]
+    for entry in value:
+        names = make_list(entry)
         if not names or not all(isinstance(name, str) for name in names):
             raise ValueError(
-                f"a column is named by a text, several by a list of texts, got {each!r}"
+                f"a column must be a text, several columns a list of texts, got {entry!r}"
             )
     return value
 
 
-def _known(value: Any) -> Any:
+def _check_known(value: Any) -> Any:
     if isinstance(value, str):
-        if span(value, "last") is None:
-            raise ValueError(f'give a list of columns or "last:N", got {value!r}')
-        return value
-    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+        valid = _parse_range(value, "last") is not None
+    else:
+        valid = isinstance(value, list) and all(isinstance(name, str) for name in value)
+    if not valid:
         raise ValueError(f'give a list of columns or "last:N", got {value!r}')
     return value
 
 
-def _metrics(value: Any) -> Any:
-    found = []
-    for text in listed(value):
-        errors = span(text, "l1") if isinstance(text, str) else None
-        if isinstance(text, str) and errors is None:
-            text = plugins.make_absolute(text)
-        found += [text] if errors is None else [f"l1:{error}" for error in errors]
-    return found
+def _expand_metrics(value: Any) -> Any:
+    specs = []
+    for spec in make_list(value):
+        errors = _parse_range(spec, "l1") if isinstance(spec, str) else None
+        if errors is not None:
+            specs += [f"l1:{error}" for error in errors]
+        else:
+            specs.append(plugins.make_absolute(spec) if isinstance(spec, str) else spec)
+    return specs
 
 
-def _adversaries(value: Any) -> Any:
-    for each in listed(value):
-        if each not in list(Adversary):
-            raise ValueError(f"use {' or '.join(Adversary)}, got {each!r}")
-    return listed(value)
+def _check_adversaries(value: Any) -> Any:
+    for adversary in make_list(value):
+        if adversary not in list(Adversary):
+            raise ValueError(f"use {' or '.join(Adversary)}, got {adversary!r}")
+    return make_list(value)
 
 
-def _attacker_priors(value: Any) -> Any:
-    for each in listed(value):
-        misfit.check_spec(str(each))
-    return listed(value)
+def _check_attacker_priors(value: Any) -> Any:
+    for spec in make_list(value):
+        check_attacker_prior(str(spec))
+    return make_list(value)
 
 
 Whole = Annotated[int, Field(ge=1, strict=True)]
 Epsilon = Annotated[float, Field(gt=0, strict=True)]
 Delta = Annotated[float, Field(ge=0, lt=1, strict=True)]
-Wholes = Annotated[list[Whole], BeforeValidator(listed), Field(min_length=1)]
-Texts = Annotated[list[str], BeforeValidator(listed), Field(min_length=1)]
+Wholes = Annotated[list[Whole], BeforeValidator(make_list), Field(min_length=1)]
+Texts = Annotated[list[str], BeforeValidator(make_list), Field(min_length=1)]
 
 
 class AttackEntry(Strict):
@@ -128,36 +125,39 @@ class MechanismEntry(Strict):
     options: dict[str, Option] = {}
 
 
-Mechanisms = Annotated[list[MechanismEntry], BeforeValidator(told_mechanisms), Field(min_length=1)]
+Attacks = Annotated[list[AttackEntry], _read_entries("attack"), Field(min_length=1)]
+Mechanisms = Annotated[list[MechanismEntry], _read_entries("mechanism"), Field(min_length=1)]
 
-# What the values of these axes look like in a suite. Any other axis takes a list of its own type.
-_VALUES: dict[str, Any] = {
+# The types of these axes in a suite. Any other axis takes a list of its own type.
+_AXIS_TYPES: dict[str, Any] = {
     "dataset": Texts,
-    "targets": Annotated[str | list[Any], BeforeValidator(_column_sets)],
-    "known": Annotated[Any, BeforeValidator(_known)],
-    "epsilon": Annotated[list[Epsilon], BeforeValidator(listed), Field(min_length=1)],
-    "delta": Annotated[list[Delta], BeforeValidator(listed), Field(min_length=1)],
+    "targets": Annotated[str | list[Any], BeforeValidator(_check_targets)],
+    "known": Annotated[Any, BeforeValidator(_check_known)],
+    "epsilon": Annotated[list[Epsilon], BeforeValidator(make_list), Field(min_length=1)],
+    "delta": Annotated[list[Delta], BeforeValidator(make_list), Field(min_length=1)],
     "n": Wholes,
     "mechanism": Mechanisms,
-    "metric": Annotated[Texts, BeforeValidator(_metrics)],
-    "adversary": Annotated[Texts, BeforeValidator(_adversaries)],
-    "attacker_prior": Annotated[Texts, BeforeValidator(_attacker_priors)],
+    "metric": Annotated[Texts, BeforeValidator(_expand_metrics)],
+    "adversary": Annotated[Texts, BeforeValidator(_check_adversaries)],
+    "attacker_prior": Annotated[Texts, BeforeValidator(_check_attacker_priors)],
 }
-# The suite has one seed, options stand with their mechanism, and the prior is hashed when played.
+# A suite has one seed, options belong to their mechanism, and the prior is hashed when played.
 _ELSEWHERE = ("mechanism_options", "seed", "data_hash")
-# Chosen for each data set before the product of the others is taken.
+# Read for each data set before the product of the other axes is taken.
 _BY_DATASET = ("dataset", "targets", "known", "mechanism")
+# The keys of a block that are not axes, but for k.
+_NO_AXES = ("include", "exclude", "attacks", "repetitions")
 
 
-def _values(name: str) -> Any:
-    if name in _VALUES:
-        return _VALUES[name]
+def _get_axis_type(name: str) -> Any:
+    if name in _AXIS_TYPES:
+        return _AXIS_TYPES[name]
     value: Any = Annotated[get_type_hints(Setting)[name], Field(strict=True)]
-    return Annotated[list[value], BeforeValidator(listed), Field(min_length=1)]
+    return Annotated[list[value], BeforeValidator(make_list), Field(min_length=1)]
 
 
-def _default(name: str) -> Any:
-    """The value of a setting's field, as a list of one; columns are no list of values."""
+def _get_default(name: str) -> Any:
+    """The default of a setting's field, as a list of one value; columns stay as they are."""
     if name == "targets":
         return EACH
     field = Setting.__dataclass_fields__[name]
@@ -172,7 +172,7 @@ class _Exclude(Strict):
     k: Wholes | None = None
 
     def covers(self, game: Game) -> bool:
-        """Whether a game has one of the listed values on every listed axis."""
+        """Whether a game has one of the make_list values on every make_list axis."""
         if self.k is not None and game.mechanism_options.get("k", 3) not in self.k:
             return False
         return all(
@@ -184,35 +184,35 @@ class _Exclude(Strict):
     @staticmethod
     def _matches(name: str, values: Sequence[Any], game: Game) -> bool:
         if name in ("targets", "known"):
-            values = [(value,) if isinstance(value, str) else tuple(value) for value in values]
+            values = [tuple(make_list(value)) for value in values]
         elif name == "dataset":
             values = [plugins.make_absolute(spec) for spec in values]
         elif name == "mechanism":
-            return any(_releases(entry, game) for entry in values)
+            return any(_matches_mechanism(entry, game) for entry in values)
         return getattr(game, name) in values
 
 
-def _releases(entry: str | MechanismEntry, game: Game) -> bool:
-    """Whether a game's mechanism is that of an entry; by name alone, with any options."""
+def _matches_mechanism(entry: str | MechanismEntry, game: Game) -> bool:
+    """Whether a game's mechanism is that of an entry; a name stands for any options."""
     if isinstance(entry, str):
         return game.mechanism == plugins.make_absolute(entry)
     options = plugins.drop_default_options(entry.mechanism, Options(entry.options))
-    # A k of the block is no option of the entry.
+    # A k of the block is not an option of the entry.
     played = game.mechanism_options if "k" in entry.options else game.mechanism_options.without("k")
     return game.mechanism == plugins.make_absolute(entry.mechanism) and played == options
 
 
-_EXCLUDED: dict[str, Any] = {
-    "targets": Annotated[list[str | list[str]], BeforeValidator(listed)],
-    "known": Annotated[list[str | list[str]], BeforeValidator(listed)],
+_EXCLUDE_TYPES: dict[str, Any] = {
+    "targets": Annotated[list[str | list[str]], BeforeValidator(make_list)],
+    "known": Annotated[list[str | list[str]], BeforeValidator(make_list)],
     "mechanism": Annotated[
-        list[str | MechanismEntry], BeforeValidator(listed), Field(min_length=1)
+        list[str | MechanismEntry], BeforeValidator(make_list), Field(min_length=1)
     ],
 }
 
 
 def _add_axes(base: Any, doc: str, types: Mapping[str, Any], defaults: Callable[[str], Any]) -> Any:
-    """A model with a key for every axis that a block chooses, beside those of its own."""
+    """Add a key to a model for every axis that a block chooses."""
     axes = {name: (types[name], defaults(name)) for name in AXES if name not in _ELSEWHERE}
     create: Any = create_model
     return create(base.__name__.lstrip("_"), __base__=base, __doc__=doc, **axes)
@@ -224,16 +224,14 @@ else:
     Exclude = _add_axes(
         _Exclude,
         "Games to leave out; a mechanism by name alone stands for it with any options.",
-        {name: _EXCLUDED.get(name, _values(name)) | None for name in AXES},
+        {name: _EXCLUDE_TYPES.get(name, _get_axis_type(name)) | None for name in AXES},
         lambda name: None,
     )
 
 
 class _GameBlock(Strict):
     k: Wholes | None = None
-    attacks: (
-        Annotated[list[AttackEntry], BeforeValidator(told_attacks), Field(min_length=1)] | None
-    ) = None
+    attacks: Attacks | None = None
     repetitions: Whole | None = None
     include: list[dict[str, Any]] = []
     exclude: list[Exclude] = []
@@ -245,59 +243,61 @@ class _GameBlock(Strict):
         mechanism: list[MechanismEntry]
 
     @model_validator(mode="after")
-    def _included(self) -> Self:
-        for place in range(len(self.include)):
+    def _check_include(self) -> Self:
+        for index in range(len(self.include)):
             try:
-                _ = self._with(place)
+                self._include_block(index)
             except ValidationError as error:
                 first = error.errors()[0]
                 key = ".".join(str(part) for part in first["loc"])
-                raise ValueError(f"include.{place}.{key}: {first['msg']}") from None
+                raise ValueError(f"include.{index}.{key}: {first['msg']}") from None
         return self
 
     def expand(self, seed: int) -> list[Game]:
         """The games of the block, each once, as their repetition 0; errors begin with the key."""
         games = self._product(seed)
-        for place in range(len(self.include)):
-            games += self._with(place)._product(seed)
-        for place, out in enumerate(self.exclude):
-            left = [game for game in games if not out.covers(game)]
-            if len(left) == len(games):
-                raise AxesError(f"exclude.{place}: no game has these values; correct or remove it")
-            games = left
+        for index in range(len(self.include)):
+            games += self._include_block(index)._product(seed)
+        for index, entry in enumerate(self.exclude):
+            kept = [game for game in games if not entry.covers(game)]
+            if len(kept) == len(games):
+                raise AxesError(f"exclude.{index}: no game has these values; correct or remove it")
+            games = kept
         if not games:
             raise AxesError("exclude: no game is left; remove an entry")
         return list(dict.fromkeys(games))
 
-    def _with(self, place: int) -> _GameBlock:
+    def _include_block(self, index: int) -> _GameBlock:
         """The block of an entry of ``include``: its axes, and this block's where it has none."""
-        entry = self.include[place]
-        odd = [key for key in ("include", "exclude", "attacks", "repetitions") if key in entry]
-        if odd:
+        entry = self.include[index]
+        misplaced = [key for key in _NO_AXES if key in entry]
+        if misplaced:
             raise ValueError(
-                f"include.{place}.{odd[0]}: only axes stand here; add a [[games]] block"
+                f"include.{index}.{misplaced[0]}: only axes are allowed here; add a [[games]] block"
             )
-        own = self.model_dump(exclude={"include", "exclude", "attacks", "repetitions"})
+        own = self.model_dump(exclude=set(_NO_AXES))
         return GameBlock.model_validate({**own, **entry})
 
     def _product(self, seed: int) -> list[Game]:
         others = [name for name in AXES if name not in (*_ELSEWHERE, *_BY_DATASET)]
         games = []
         for dataset in self.dataset:
-            with _naming("dataset"):
+            with _prefix_errors("dataset"):
                 prior = plugins.load_prior(plugins.make_absolute(dataset))
-            with _naming("known"):
+            with _prefix_errors("known"):
                 known = self._known_columns(prior)
-            with _naming("targets"):
+            with _prefix_errors("targets"):
                 sets = self._target_sets(prior, known)
-            with _naming("mechanism"):
-                released = [each for entry in self.mechanism for each in self._released(entry)]
-            axes = product(sets, released, *(getattr(self, name) for name in others))
+            with _prefix_errors("mechanism"):
+                mechanisms = [
+                    pair for entry in self.mechanism for pair in self._expand_mechanism(entry)
+                ]
+            axes = product(sets, mechanisms, *(getattr(self, name) for name in others))
             for targets, (mechanism, options), *values in axes:
                 chosen = dict(zip(others, values, strict=True))
-                with _naming("metric"):
+                with _prefix_errors("metric"):
                     plugins.build_metric(chosen["metric"]).check(prior.domain, targets)
-                with _naming(f"the game on {', '.join(targets)}"):
+                with _prefix_errors(f"the game on {', '.join(targets)}"):
                     game = Game(
                         dataset=plugins.make_absolute(dataset),
                         targets=targets,
@@ -311,19 +311,19 @@ class _GameBlock(Strict):
                 games.append(game)
         return games
 
-    def _released(self, entry: MechanismEntry) -> Iterator[tuple[str, Options]]:
+    def _expand_mechanism(self, entry: MechanismEntry) -> Iterator[tuple[str, Options]]:
         """A mechanism with its options, once for every k of the block."""
         if self.k is not None and "k" in entry.options:
             raise AxesError("k is given for the block and as an option; keep one of them")
-        for more in [{}] if self.k is None else [{"k": k} for k in self.k]:
-            options = Options({**entry.options, **more})
+        for block_options in [{}] if self.k is None else [{"k": k} for k in self.k]:
+            options = Options({**entry.options, **block_options})
             plugins.check_options(entry.mechanism, options)
             name = plugins.make_absolute(entry.mechanism)
             yield name, plugins.drop_default_options(entry.mechanism, options)
 
     def _known_columns(self, prior: Prior) -> tuple[str, ...]:
         if isinstance(self.known, str):
-            (count,) = span(self.known, "last") or (0,)
+            (count,) = _parse_range(self.known, "last") or (0,)
             if not 1 <= count < len(prior.domain):
                 raise AxesError(
                     f"{self.known!r} is not between 1 and {len(prior.domain) - 1} columns"
@@ -336,7 +336,7 @@ class _GameBlock(Strict):
         if self.targets == EACH:
             return [(name,) for name in prior.domain.names if name not in known]
         if isinstance(self.targets, str):
-            counts = span(self.targets, "visit")
+            counts = _parse_range(self.targets, "visit")
             if counts is None:
                 prior.domain.positions([self.targets])
                 return [(self.targets,)]
@@ -344,7 +344,7 @@ class _GameBlock(Strict):
             if not counts or counts[0] < 1 or counts[-1] > most:
                 raise AxesError(f"{self.targets!r} must count from 1 to at most {most} columns")
             return [prior.visit_order[:count] for count in counts]
-        sets = [(t,) if isinstance(t, str) else tuple(t) for t in self.targets]
+        sets = [tuple(make_list(entry)) for entry in self.targets]
         for columns in sets:
             prior.domain.positions(columns)
         return sets
@@ -362,14 +362,14 @@ else:
         columns but the targets. ``metric = "l1:A-B"`` is every error from A to B. ``k`` is short
         for the option k of the block's mechanisms. Every other axis takes a value or a list.
         """,
-        {name: _values(name) for name in AXES},
-        _default,
+        {name: _get_axis_type(name) for name in AXES},
+        _get_default,
     )
 
 
 @contextmanager
-def _naming(key: str) -> Iterator[None]:
-    """Let an error begin with the key that is to blame."""
+def _prefix_errors(key: str) -> Iterator[None]:
+    """Begin every error with the key that caused it."""
     try:
         yield
     except ValueError as error:

@@ -16,7 +16,6 @@ from typing import Annotated, Any, Self
 
 from pydantic import (
     BaseModel,
-    BeforeValidator,
     Field,
     PrivateAttr,
     ValidationError,
@@ -33,10 +32,10 @@ from reconbench.benchmarks.run.runner import Unit
 from reconbench.benchmarks.store.store import identify_attack
 from reconbench.benchmarks.suites.game_block import (
     AttackEntry,
+    Attacks,
     GameBlock,
     MechanismEntry,
     Strict,
-    told_attacks,
 )
 
 SUITES = files("reconbench.benchmarks.suites") / "shipped"
@@ -53,9 +52,7 @@ class Suite(Strict):
     description: str
     seed: Annotated[int, Field(strict=True)] = 0
     repetitions: Annotated[int, Field(ge=1, strict=True)] = 5
-    attacks: (
-        Annotated[list[AttackEntry], BeforeValidator(told_attacks), Field(min_length=1)] | None
-    ) = None
+    attacks: Attacks | None = None
     games: Annotated[list[GameBlock], Field(min_length=1)] | None = None
     curves: Annotated[list[Curve], Field(min_length=1)] | None = None
     bounds: Annotated[list[str], Field(min_length=1)] | None = None

@@ -109,7 +109,9 @@ class Targets:
         for name in ("best_prior_success", "guess_success"):
             values = getattr(self, name)
             if values is not None:
-                object.__setattr__(self, name, _validate.probabilities(name, values))
+                checked = _validate.probabilities(name, values).view()
+                checked.setflags(write=False)  # all bounds share these
+                object.__setattr__(self, name, checked)
 
     @property
     def n(self) -> int:

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from reconbench.benchmarks.audits.ldp import CHANNELS, client_of, estimates, play
-from reconbench.benchmarks.game.random_streams import stream
+from reconbench.benchmarks.game.random_streams import make_stream
 from reconbench.datasets.atomic_files import write_atomic
 from reconbench.reports.figures.svg import (
     PALETTE,
@@ -47,7 +47,7 @@ def play_audits(
         for epsilon in epsilons:
             axes = {"mechanism": name, "epsilon": epsilon, "values": values, "seed": seed}
             client = client_of(CHANNELS[name](epsilon, values))
-            outcome = play(client, name, prior, trials, stream("audit figure", axes))
+            outcome = play(client, name, prior, trials, make_stream("audit figure", axes))
             for estimate in estimates(outcome, name, prior, confidence=CONFIDENCE):
                 numbers = estimate.to_dict()
                 rows.append(

@@ -27,7 +27,7 @@ import pandas as pd
 from reconbench.benchmarks import plugins
 from reconbench.benchmarks.game.result import Result, Status
 from reconbench.benchmarks.store import export_import
-from reconbench.benchmarks.store.summary import pooled, stated_optimum
+from reconbench.benchmarks.store.summary import pool_optima, read_stated_optimum
 from reconbench.datasets.atomic_files import write_atomic
 
 PUBLISHED = "thm35"
@@ -77,7 +77,7 @@ def _join_line(rows: Sequence[Result]) -> dict[str, object]:
     if prior.sha256() != first.data_hash:
         raise ResultsError(f"{first.dataset} has another prior now than when its rows were played")
     done = [row for row in rows if row.status is Status.OK and row.successes is not None]
-    stated = {row.rep: optimum for row in done if (optimum := stated_optimum(row)) is not None}
+    stated = {row.rep: optimum for row in done if (optimum := read_stated_optimum(row)) is not None}
     if stated and len(stated) < len(done):
         raise ResultsError(
             f"{first.attack!r} on {column}, ε = {first.epsilon:g} states the best possible in "
@@ -103,7 +103,7 @@ def _join_line(rows: Sequence[Result]) -> dict[str, object]:
         "prior": fmean(row.baseline_expected for row in rows),
         "published_50": fmean(each["0.5"] for each in published) if published else None,
         "published_95": fmean(each["0.95"] for each in published) if published else None,
-        "best_error": pooled(list(stated.values())).error if stated else None,
+        "best_error": pool_optima(list(stated.values())).error if stated else None,
         "reps": tuple(row.rep for row in done),
         "successes": tuple(row.successes for row in done),
         "best": tuple(optimum.expected for optimum in stated.values()),

@@ -22,7 +22,7 @@ from reconbench.attacks.rap.descent import Objective, batches
 from reconbench.attacks.rap.problem import build_problem
 from reconbench.attacks.rap.rap import Rap, RapMap, best_starts
 from reconbench.benchmarks.game.play import Game, Round
-from reconbench.benchmarks.game.random_streams import stream
+from reconbench.benchmarks.game.random_streams import make_stream
 from reconbench.mechanisms import MarginalsRelease
 
 Floats = npt.NDArray[np.float64]
@@ -115,7 +115,7 @@ def noise_energy(played: Round) -> float:
 
 def make_streams(rounds: Sequence[Round]) -> list[np.random.Generator]:
     return [
-        stream("stopping sweep", {"seed": played.game.seed, "rep": played.game.rep})
+        make_stream("stopping sweep", {"seed": played.game.seed, "rep": played.game.rep})
         for played in rounds
     ]
 

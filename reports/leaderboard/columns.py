@@ -229,7 +229,7 @@ def values(row: Summary, rank: int | None, names: Iterable[str] = COLUMNS) -> di
         "mechanism_options": as_json(row.mechanism_options.without("k")),
         "facts": as_json(row.facts),
         "promised": row.promised,
-        "calibration_error": row.calibration_error,
+        "calibration_error": row.reliability_error,
         "calibration": _calibration(row),
         "bound_errors": "; ".join(row.bound_errors) or None,
         **counted,
@@ -241,7 +241,7 @@ def _calibration(row: Summary) -> str | None:
     """``9:80:0.961:77``: of 80 records with a score of 0.9 or more, 0.961 in the mean, 77 right."""
     found = (
         f"{tenth}:{records:.0f}:{sure / records:.3g}:{right:.0f}"
-        for tenth, (records, sure, right) in row.calibration.items()
+        for tenth, (records, sure, right) in row.reliability.items()
     )
     return " ".join(found) or None
 

@@ -294,7 +294,7 @@ def test_the_mean_ceiling_of_uniform_secrets_is_that_of_mahloujifar() -> None:
     game = Game("secret-digits-uniform", ("digit",), 3.0, n=10, mechanism="ngram-dpsgd")
     round_ = Round.of(game)
     (mmc,) = UniformGuess().success([0.1], round_.mechanism.guarantee)
-    found = round_.for_every_attack["prior-exact"]["mean"] / 10
+    found = round_.ceilings_for_any_attack["prior-exact"]["mean"] / 10
     assert found == pytest.approx(float(mmc), abs=1e-6)
 
 

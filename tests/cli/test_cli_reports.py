@@ -201,7 +201,7 @@ def test_other_code_other_rows_and_other_facts_write_anew(
         patch.setattr(provenance, "report_version", lambda: "other")
         assert written(levels, reconbench)
     assert written(levels, reconbench)
-    monkeypatch.setattr("reconbench.benchmarks.game.play.versions", lambda: {"numpy": "0"})
+    monkeypatch.setattr("reconbench.benchmarks.game.rows.read_versions", lambda: {"numpy": "0"})
     assert written(levels, reconbench)
     assert "numpy 0" in (levels / _reports.HTML).read_text()
 

@@ -16,7 +16,7 @@ import pytest
 from reconbench.benchmarks.game.options import Options
 from reconbench.benchmarks.game.play import AttackSpec, Game, Round, play
 from reconbench.benchmarks.game.result import Result
-from reconbench.benchmarks.game.setting import AXES, Setting, varying_axes
+from reconbench.benchmarks.game.setting import AXES, Setting, find_varying_axes
 from reconbench.benchmarks.run.runner import run
 from reconbench.benchmarks.store.export_import import group_cells
 from reconbench.benchmarks.store.store import Entry, Key, Store, row_key
@@ -91,7 +91,7 @@ def test_terminal_lines_pool_which_columns_are_hidden(row: Result) -> None:
     other = replace(row, targets=("MAR",), known=("AGEP", "SEX"))
     (lines,) = _show.suite(summarise([row, other]))
     assert len(lines.rows) == 1
-    assert varying_axes([row, other]) == []
+    assert find_varying_axes([row, other]) == []
 
 
 @axis

@@ -74,7 +74,7 @@ def test_records_that_are_alike_cannot_be_told_apart(monkeypatch: pytest.MonkeyP
     found = []
     for rep in range(4):
         game = Game("toy", ("b",), float("inf"), n=6, rep=rep)
-        table = net.sample(6, game.stream("table", net, Seeds.TABLE))
+        table = net.sample(6, game.make_stream("table", net, Seeds.TABLE))
         total = 0.0
         for value in set(table.codes[:, 0]):
             hidden = table.codes[table.codes[:, 0] == value, 1]

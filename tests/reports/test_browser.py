@@ -72,7 +72,7 @@ def rows(bounded: Summary, failed: Summary) -> list[Summary]:
                             success=49.5 + place + 3 * gain,
                             best_possible=57.0,
                             best_possible_converged=True,
-                            calibration={"5": [300.0, 165.0, 170.0], "9": [100.0, 96.0, 90.0]},
+                            reliability={"5": [300.0, 165.0, 170.0], "9": [100.0, 96.0, 90.0]},
                         )
                     )
     return [*found, replace(failed, targets=("A",))]

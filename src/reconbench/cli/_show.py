@@ -185,14 +185,14 @@ def suite(summaries: Sequence[Summary]) -> list[Lines]:
 
 def _played(summaries: Sequence[Summary]) -> Lines:
     """Shares of records by game and attack, mean over games that differ in which columns alone."""
-    from reconbench.benchmarks.game.setting import axis_text, varying_axes
+    from reconbench.benchmarks.game.setting import find_varying_axes, format_axis
     from reconbench.benchmarks.store.summary import TOP, tightest, tightest_mean
 
-    varying = varying_axes(summaries, "dataset", "epsilon")
+    varying = find_varying_axes(summaries, "dataset", "epsilon")
     groups: dict[tuple[str, ...], list[Summary]] = {}
     for each in summaries:
         line = (
-            *(axis_text(each, axis) for axis in varying),
+            *(format_axis(each, axis) for axis in varying),
             named(each.attack, each.attack_options),
         )
         groups.setdefault(line, []).append(each)

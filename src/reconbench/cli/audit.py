@@ -111,13 +111,13 @@ def ldp(
     as_json: Json = False,
 ) -> None:
     from reconbench.benchmarks.audits import ldp
-    from reconbench.benchmarks.game.random_streams import stream
+    from reconbench.benchmarks.game.random_streams import make_stream
 
     count = _read_count("--trials", trials)
     _check_claim(epsilon, delta, confidence)
     weights = _resolve_prior(prior, domain_size)
     runner = _resolve_client(mechanism, epsilon, client_epsilon, client, weights.size)
-    rng = stream("audit ldp", {"seed": seed})
+    rng = make_stream("audit ldp", {"seed": seed})
     total = len(ldp.batches(count, ldp.READERS[mechanism].cells(weights.size)))
     with _show.progress("audit", total, quiet=quiet or as_json) as advance:
         outcome = ldp.play(runner, mechanism, weights, count, rng, advance)

@@ -137,7 +137,7 @@ def game(
     from reconbench.benchmarks.game.options import Options
     from reconbench.benchmarks.game.play import AttackSpec, Game, check
     from reconbench.benchmarks.game.result import Status
-    from reconbench.benchmarks.game.row_ceilings import with_repetition_ceilings
+    from reconbench.benchmarks.game.row_ceilings import add_repetition_ceilings
     from reconbench.benchmarks.plugins.bounds import check_bound_files
     from reconbench.benchmarks.run.pool import Pool
     from reconbench.benchmarks.run.runner import Unit, play_units
@@ -187,7 +187,7 @@ def game(
                 raise ValueError(row.error)
             found[place, which] = row
             advance()
-    rows = with_repetition_ceilings([found[key] for key in sorted(found)])
+    rows = add_repetition_ceilings([found[key] for key in sorted(found)])
     if as_json:
         for row in rows:
             typer.echo(json.dumps(_printed(row), ensure_ascii=False, allow_nan=False))
@@ -231,8 +231,8 @@ def run(
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="End with one JSON object.")] = False,
 ) -> None:
-    from reconbench.benchmarks.game.play import versions
     from reconbench.benchmarks.game.result import Status
+    from reconbench.benchmarks.game.rows import read_versions
     from reconbench.benchmarks.run.runner import Replay, available_cores, execute, plan, read_rows
     from reconbench.benchmarks.run.worker_process import Limits
     from reconbench.benchmarks.store.store import Store
@@ -253,7 +253,7 @@ def run(
     if units:
         facts["seed"] = str(units[0].game.seed)
         facts["repetitions"] = str(len({unit.game.rep for unit in units}))
-    facts["versions"] = ", ".join(f"{name} {number}" for name, number in versions().items())
+    facts["versions"] = ", ".join(f"{name} {number}" for name, number in read_versions().items())
     changed: list[tuple[Result, Result]] = []
     with ExitStack() as stack:
         store = stack.enter_context(Store(folder))

@@ -104,15 +104,15 @@ def show(
 
 
 def _show_cells(name: str, cells: Sequence[Cell]) -> None:
-    from reconbench.benchmarks.game.setting import axis_text, varying_axes
+    from reconbench.benchmarks.game.setting import find_varying_axes, format_axis
 
     rows = [cell.row for cell in cells]
     columns: dict[str, list[object]] = {
         "data set": [row.dataset for row in rows],
         "targets": [",".join(row.targets) for row in rows],
         **{
-            axis.title: [axis_text(row, axis) for row in rows]
-            for axis in varying_axes(rows, "epsilon", "n")
+            axis.title: [format_axis(row, axis) for row in rows]
+            for axis in find_varying_axes(rows, "epsilon", "n")
             if axis.name not in ("dataset", "targets")
         },
         "attack": [_show.named(row.attack, row.attack_options) for row in rows],

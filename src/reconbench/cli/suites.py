@@ -145,7 +145,7 @@ def _stored(suite: str, out: Path | None) -> list[Entry]:
 
 
 def _described(plan: Estimate, jobs: int) -> dict[str, Any]:
-    from reconbench.benchmarks.game.setting import axis_json
+    from reconbench.benchmarks.game.setting import dump_axes
 
     return {
         "rows": plan.rows,
@@ -158,7 +158,7 @@ def _described(plan: Estimate, jobs: int) -> dict[str, Any]:
         "memory_mib": round(plan.memory_mib),
         "games": [
             {
-                **axis_json(each.game),
+                **dump_axes(each.game),
                 "attacks": list(each.attacks),
                 "repetitions": each.repetitions,
                 "rows": each.rows,

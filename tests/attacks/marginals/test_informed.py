@@ -139,9 +139,9 @@ def test_a_binary_column_meets_the_prior_exact_ceiling(epsilon: float) -> None:
     with one_thread():
         rows = [play(Round.of(game), AttackSpec("informed")) for game in games]
         half = [
-            Round.of(replace(game, epsilon=epsilon / 2)).ceilings(np.zeros(100))["prior-exact"][
-                "mean"
-            ]
+            Round.of(replace(game, epsilon=epsilon / 2))
+            .compute_bounds(np.zeros(100))
+            .ceilings["prior-exact"]["mean"]
             for game in games[:50]
         ]
     successes = np.array([row.successes for row in rows], dtype=np.float64)

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from math import inf
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from reconbench.attacks import AttackError
@@ -19,12 +22,13 @@ from reconbench.benchmarks.game.play import (
     check,
     play,
 )
-from reconbench.benchmarks.game.random_streams import stream
+from reconbench.benchmarks.game.random_streams import make_stream
 from reconbench.benchmarks.game.result import Result, ResultError, Status
-from reconbench.benchmarks.game.row_ceilings import with_repetition_ceilings
+from reconbench.benchmarks.game.row_ceilings import add_repetition_ceilings
 from reconbench.benchmarks.run.runner import Unit, play_units
 from reconbench.benchmarks.store.summary import summarise
 from reconbench.bounds import ApproxDP, theorem_3_5
+from reconbench.mechanisms import MarginalsRelease
 
 SEX = Game("acs", ("SEX",), 1.0)
 
@@ -35,31 +39,36 @@ def rows(game: Game, attack: str, reps: int) -> list[Result]:
 
 def test_streams_are_named() -> None:
     draws = {
-        stream(purpose, axes).integers(2**62)
+        make_stream(purpose, axes).integers(2**62)
         for purpose in ("table", "release")
         for axes in ({"n": 1}, {"n": 2}, {"n": 1, "k": 3})
     }
     assert len(draws) == 6
-    same = [stream("table", {"a": 1, "b": 2}), stream("table", {"b": 2, "a": 1})]
+    same = [make_stream("table", {"a": 1, "b": 2}), make_stream("table", {"b": 2, "a": 1})]
     assert same[0].integers(2**62) == same[1].integers(2**62)
+
+
+def released(round_: Round) -> Sequence[npt.NDArray[np.float64]]:
+    assert isinstance(round_.view.release, MarginalsRelease)
+    return round_.view.release.answers
 
 
 def test_attacks_meet_the_same_table_and_noise() -> None:
     one, other = Round.of(SEX), Round.of(SEX)
     assert one.truth == other.truth and one.table_hash == other.table_hash
-    for mine, yours in zip(one.view.release.answers, other.view.release.answers, strict=True):
-        assert np.array_equal(mine, yours)
+    for first, second in zip(released(one), released(other), strict=True):
+        assert np.array_equal(first, second)
     assert Round.of(replace(SEX, epsilon=2.0)).table_hash == one.table_hash
     assert Round.of(replace(SEX, rep=1)).table_hash != one.table_hash
     assert Round.of(replace(SEX, seed=1)).table_hash != one.table_hash
 
 
 def test_attacks_cannot_change_what_they_share() -> None:
-    view = Round.of(SEX).view
+    round_ = Round.of(SEX)
     with pytest.raises(ValueError, match="read-only"):
-        view.release.answers[0][:] = 0
+        released(round_)[0][:] = 0
     with pytest.raises(ValueError, match="read-only"):
-        view.known.codes[:] = 0
+        round_.view.known.codes[:] = 0
 
 
 def test_view_holds_no_hidden_cell() -> None:
@@ -95,7 +104,7 @@ def test_ceilings_move_with_the_metric() -> None:
 def test_corollary_needs_all_repetitions() -> None:
     played = rows(SEX, "random", 4)
     assert all("cor34" not in row.ceilings for row in played)
-    bounded = with_repetition_ceilings(played)
+    bounded = add_repetition_ceilings(played)
     assert len({json.dumps(row.ceilings["cor34"]) for row in bounded}) == 1
     # for a weak attack the corollary is tighter than the theorem that holds for all attacks
     assert bounded[0].ceilings["cor34"]["0.95"] < bounded[0].ceilings["thm35"]["0.95"]
@@ -143,7 +152,7 @@ def test_known_columns_may_be_few() -> None:
         ({"attacker_prior": "records:0"}, "unknown attacker_prior 'records:0'; use 'same'"),
     ],
 )
-def test_bad_games(change: dict[str, object], message: str) -> None:
+def test_bad_games(change: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         check(replace(SEX, **change))
 
@@ -256,12 +265,34 @@ def test_failures_and_skips_become_rows(tmp_path: Path) -> None:
     path.write_text(BAD_PLUGIN)
     specs = tuple(AttackSpec(f"{path}:{name}") for name in ("Raises", "Shy"))
     unit = Unit(SEX, (AttackSpec("prior"), *specs))
-    found = [row for _, _, row in play_units([unit])]
-    assert [row.status for row in found] == [Status.OK, Status.FAILED, Status.SKIPPED]
-    assert "of my own" in (found[1].error or "") and found[2].error == "not today"
-    summaries = summarise(found)
+    played = [row for _, _, row in play_units([unit])]
+    assert [row.status for row in played] == [Status.OK, Status.FAILED, Status.SKIPPED]
+    assert "of my own" in (played[1].error or "") and played[2].error == "not today"
+    summaries = summarise(played)
     assert [s.attack for s in summaries] == ["prior", "raises", "shy"]
     assert summaries[1].failures == 1 and summaries[1].success is None
+
+
+def test_facts_that_break_after_the_release_become_a_row(tmp_path: Path) -> None:
+    """What a mechanism says of itself is read again once it has released: one line, one row."""
+    path = tmp_path / "moody.py"
+    path.write_text(
+        "from reconbench.mechanisms import GaussianMarginals\n"
+        "class Moody(GaussianMarginals):\n"
+        "    name, mood = 'moody', 0.5\n"
+        "    def release(self, table, rng):\n"
+        "        type(self).mood = 'sad'\n"
+        "        return super().release(table, rng)\n"
+        "    def facts(self):\n"
+        "        return {'mood': self.mood}\n"
+    )
+    game = replace(SEX, n=5, mechanism=f"{path}:Moody")
+    ((_, _, row),) = play_units([Unit(game, (AttackSpec("prior"),))])
+    assert row.status is Status.FAILED and row.error is not None
+    assert row.error.startswith("setting up the game failed: mechanism ")
+    assert row.error.endswith(
+        "facts() must return a mapping of names to numbers, got dict {'mood': 'sad'}"
+    )
 
 
 def test_the_best_possible_success_reaches_the_row(
@@ -282,7 +313,7 @@ def test_the_best_possible_success_reaches_the_row(
     )
     assert play(Round.of(SEX), AttackSpec(f"{path}:Sure")).best_possible is None
     assert play(Round.of(SEX), AttackSpec("posterior")).best_possible is not None
-    monkeypatch.setattr("reconbench.benchmarks.game.play._ours", lambda player: True)
+    monkeypatch.setattr("reconbench.benchmarks.game.play._is_shipped", lambda player: True)
     for adversary, expected, error in (("realistic", 2.0, 0.1), ("informed", 2.0, 0.2)):
         game = replace(SEX, n=4, adversary=Adversary(adversary))
         row = play(Round.of(game), AttackSpec(f"{path}:Sure"))
@@ -292,7 +323,7 @@ def test_the_best_possible_success_reaches_the_row(
     assert silent.best_possible is None and silent.best_possible_converged is None
 
 
-def test_rows_tell_the_memory_in_use() -> None:
+def test_rows_report_the_memory_in_use() -> None:
     (row,) = rows(SEX, "prior", 1)
     assert row.peak_memory_mib is not None and 20 < row.peak_memory_mib < 1e6
 
@@ -300,7 +331,7 @@ def test_rows_tell_the_memory_in_use() -> None:
 def test_rows_from_outside_are_checked() -> None:
     (row,) = rows(SEX, "prior", 1)
     good = row.to_json()
-    for bad in (
+    bad_rows: list[object] = [
         [],
         {**good, "spam": 1},
         {**good, "status": "fine"},
@@ -308,7 +339,8 @@ def test_rows_from_outside_are_checked() -> None:
         {**good, "n": "<script>"},
         {**good, "ceilings": {"thm35": {"0.95": "many"}}},
         {**good, "run_tail": {"n": 3}},
-    ):
+    ]
+    for bad in bad_rows:
         with pytest.raises(ResultError):
             Result.from_json(bad)
 

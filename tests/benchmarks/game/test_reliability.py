@@ -9,7 +9,11 @@ import pytest
 
 from reconbench.benchmarks.game.options import Options
 from reconbench.benchmarks.game.play import AttackSpec, Game, Round, play
-from reconbench.benchmarks.game.reliability import calibration, error, together
+from reconbench.benchmarks.game.reliability import (
+    compute_reliability_error,
+    count_reliability,
+    merge_reliability,
+)
 from reconbench.benchmarks.game.result import Result
 from reconbench.benchmarks.store.summary import summarise
 from reconbench.reports import Board
@@ -22,17 +26,17 @@ GAME = Game(
 def test_counts_by_tenths() -> None:
     scores = np.array([0.0, 0.05, 0.55, 0.59, 0.9, 1.0])
     hits = np.array([False, True, True, False, True, True])
-    found = calibration([scores[:2], scores[2:]], hits)
-    assert found == {
+    counts = count_reliability([scores[:2], scores[2:]], hits)
+    assert counts == {
         "0": [2.0, pytest.approx(0.05), 1.0],
         "5": [2.0, pytest.approx(1.14), 1.0],
         "9": [2.0, pytest.approx(1.9), 2.0],
     }
-    assert error(found) == pytest.approx((0.95 + 0.14 + 0.1) / 6)
-    twice = together([found, {}, found])
+    assert compute_reliability_error(counts) == pytest.approx((0.95 + 0.14 + 0.1) / 6)
+    twice = merge_reliability([counts, {}, counts])
     assert twice["5"] == [4.0, pytest.approx(2.28), 2.0] and list(twice) == ["0", "5", "9"]
-    assert error(twice) == pytest.approx(error(found))
-    assert error({}) is None
+    assert compute_reliability_error(twice) == pytest.approx(compute_reliability_error(counts))
+    assert compute_reliability_error({}) is None
 
 
 @pytest.mark.parametrize(
@@ -47,7 +51,7 @@ def test_counts_by_tenths() -> None:
     ],
 )
 def test_what_is_no_chance_is_left_out(scores: list[np.ndarray | None]) -> None:
-    assert calibration(scores, np.array([True, False, True])) == {}
+    assert count_reliability(scores, np.array([True, False, True])) == {}
 
 
 @pytest.fixture(scope="module")
@@ -74,11 +78,11 @@ def test_the_optimal_attack_is_calibrated_and_a_boaster_is_not(results: list[Res
     and the mean distance over tenths is below it); twice as sure is far off."""
     summaries = {row.attack: row for row in summarise(results)}
     for name in ("prior", "posterior"):
-        found = summaries[name].calibration_error
+        found = summaries[name].reliability_error
         assert found is not None and found < 0.06
     row = summaries["posterior"]
-    boast = {tenth: [n, n, right] for tenth, (n, _, right) in row.calibration.items()}
-    assert (replace(row, calibration=boast).calibration_error or 0) > 0.15
+    boast = {tenth: [n, n, right] for tenth, (n, _, right) in row.reliability.items()}
+    assert (replace(row, reliability=boast).reliability_error or 0) > 0.15
 
 
 def test_the_board_shows_promise_error_and_tenths(results: list[Result]) -> None:
@@ -90,5 +94,5 @@ def test_the_board_shows_promise_error_and_tenths(results: list[Result]) -> None
     assert sum(int(each[3]) for each in tenths) == round(6 * (found.success or 0))
     for tenth, _, mean, _ in tenths:
         assert int(tenth) / 10 <= float(mean) <= (int(tenth) + 1) / 10
-    (silent,) = Board.of([replace(found, calibration={})]).rows
+    (silent,) = Board.of([replace(found, reliability={})]).rows
     assert silent["promised"] is silent["calibration_error"] is silent["calibration"] is None

@@ -15,7 +15,7 @@ import pytest
 from reconbench.benchmarks import plugins
 from reconbench.benchmarks.game.options import Options, OptionsError
 from reconbench.benchmarks.game.play import AttackSpec, Game, Round, check, play
-from reconbench.benchmarks.game.random_streams import stream
+from reconbench.benchmarks.game.random_streams import make_stream
 from reconbench.benchmarks.game.result import Result
 from reconbench.benchmarks.game.setting import Seeds
 from reconbench.benchmarks.run.runner import run
@@ -122,9 +122,9 @@ def test_options_are_written_in_one_way() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"a": float("inf")}, "option 'a' of a mechanism must be a text, a finite number"),
+        ({"a": float("inf")}, "mechanism option 'a' must be a text, a finite number"),
         ({"a": [1]}, r"option 'a' .* got \[1\]"),
-        ({"a b": 1}, "needs a plain name, got 'a b'"),
+        ({"a b": 1}, "must be named by an identifier, got 'a b'"),
     ],
 )
 def test_options_that_cannot_be_an_axis(options: dict[str, object], message: str) -> None:
@@ -143,11 +143,11 @@ def test_without_options_streams_are_what_they_were() -> None:
     prior = plugins.load_prior("acs")
     axes = {"n": 30, "targets": ["SEX"], "known": [], "k": 2, "epsilon": 1.0, "delta": 1e-5}
     axes |= {"mechanism": "gaussian-marginals", "prior": prior.sha256(), "seed": 0, "rep": 0}
-    spelled = stream("release", axes).integers(2**62)
-    assert SEX.stream("release", prior, Seeds.RELEASE).integers(2**62) == spelled
+    spelled = make_stream("release", axes).integers(2**62)
+    assert SEX.make_stream("release", prior, Seeds.RELEASE).integers(2**62) == spelled
     same = replace(SEX, mechanism_options=' {"k":2} ')  # type: ignore[arg-type]
     assert same == SEX and hash(same) == hash(SEX)
-    other = WHOLE.stream("release", prior, Seeds.RELEASE).integers(2**62)
+    other = WHOLE.make_stream("release", prior, Seeds.RELEASE).integers(2**62)
     assert other != spelled
     assert Round.of(WHOLE).table_hash == Round.of(SEX).table_hash
 
@@ -183,7 +183,7 @@ def test_rows_of_before_there_were_options() -> None:
         "k": 2,
         **{name: row.facts[f"mechanism.{name}"] for name in ("sigma", "mu", "noise_sd")},
     }
-    for read in (Result.from_json(raw), Result.rebuilt(raw)):
+    for read in (Result.from_json(raw), Result.from_trusted_json(raw)):
         assert (read.setting, read.cell) == (row.setting, row.cell)
         assert read.facts.items() <= row.facts.items() and read.facts["mechanism.k"] == 2
 

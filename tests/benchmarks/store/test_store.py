@@ -74,7 +74,7 @@ def test_rows_come_back_as_they_were(row: Result, tmp_path: Path) -> None:
         assert store.get(rows) == rows
         assert [entry.row for entry in store.entries()] == list(rows.values())
     for each in rows.values():
-        assert Result.rebuilt(each.to_json()) == Result.from_json(each.to_json()) == each
+        assert Result.from_trusted_json(each.to_json()) == Result.from_json(each.to_json()) == each
 
 
 def test_finished_rows_are_never_rewritten(row: Result, tmp_path: Path) -> None:

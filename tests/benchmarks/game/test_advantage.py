@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from reconbench.attacks import AttackError
+from reconbench.benchmarks.game.advantage import THEOREM_4_2, THEOREM_4_3, find_ceiling
 from reconbench.benchmarks.game.play import (
     Adversary,
     AttackSpec,
@@ -18,7 +19,6 @@ from reconbench.benchmarks.game.play import (
     play,
     play_together,
 )
-from reconbench.benchmarks.game.rad_worlds import THEOREM_4_2, THEOREM_4_3, ceiling
 from reconbench.benchmarks.game.result import Result
 from reconbench.benchmarks.store.summary import Summary, summarise
 from reconbench.bounds.rad import (
@@ -224,22 +224,22 @@ def test_informed_adversary_on_a_noisy_sum() -> None:
 
 def test_ceilings() -> None:
     uniform = Round.of(Game("uniform:50", ("value",), 2.0, delta=0.0, n=5, mechanism="grr"))
-    found = ceiling(uniform)
+    found = find_ceiling(uniform)
     assert found is not None and found.theorem == THEOREM_4_3
     assert found.value == pytest.approx(rad_grr(2.0, 50), rel=1e-12)
     # the data's prior counts, not what the attacker believes
     wrong = replace(uniform, view=replace(uniform.view, prior=skewed(50)))
-    again = ceiling(wrong)
+    again = find_ceiling(wrong)
     assert again is not None and again.value == pytest.approx(found.value, rel=1e-12)
     marginals = Round.of(Game("acs", ("MAR",), 3.0, n=5))
-    black_box = ceiling(marginals)
+    black_box = find_ceiling(marginals)
     assert black_box is not None and black_box.theorem == THEOREM_4_2
     assert black_box.value == marginals.mechanism.guarantee.total_variation()
     # known columns that say something of the summed one: the whole of Theorem 4.3 is not known
     # also in a table of one record, where they are the same for all
     for n in (1, 5):
         known = Game("acs", ("AGEP",), 3.0, delta=0.0, n=n, mechanism="laplace-sum")
-        limit = ceiling(Round.of(known))
+        limit = find_ceiling(Round.of(known))
         assert limit is not None and limit.theorem == THEOREM_4_2
 
 

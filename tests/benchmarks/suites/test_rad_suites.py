@@ -116,7 +116,11 @@ def test_figure_1() -> None:
     rows = [point.row() for point in find_suite("rad-bounds").points()]
     bounds = [row for row in rows if row.metric == "advantage"]
     assert {row.mechanism for row in bounds} == {"grr", "oue", "ss", "laplace", "gaussian"}
-    channels = {"grr": GRR, "oue": OUE, "ss": SubsetSelection}
+    channels: dict[str, type[GRR | OUE | SubsetSelection]] = {
+        "grr": GRR,
+        "oue": OUE,
+        "ss": SubsetSelection,
+    }
     for row in bounds:
         any_aux, none = (row.ceilings[name]["mean"] for name in ("rad-thm42", "rad-thm43"))
         assert 0 < none <= any_aux + 1e-12 < 1

@@ -1,8 +1,8 @@
-"""The reconstruction advantage of any attack in the ordinary game.
+"""The reconstruction advantage (RAD) of any attack in the ordinary game.
 
 Guerra-Balboa 2026, Definition 4.1: the success of an attack on records that took part, minus its
 success on the same records when others, drawn from the prior, took part in their place. The
-attacker is told the same in both worlds: the known columns of the records under attack. What an
+attacker knows the same in both worlds: the known columns of the records under attack. What an
 attack owes to the prior, to the known columns or to the rest of the table cancels.
 
 The first world is the round as it was played. In the second one some of its records are replaced
@@ -41,8 +41,8 @@ from reconbench.mechanisms.sums import SumRelease
 Bools = npt.NDArray[np.bool_]
 Codes = npt.NDArray[np.int64]
 Generators = Sequence[np.random.Generator]
-# What an attack answers to some views, each with a stream of its own.
-Answers = Callable[[Sequence[AttackerView], Generators], Sequence[Reconstruction]]
+# An attack's answers to some views, each with a stream of its own.
+Answer = Callable[[Sequence[AttackerView], Generators], Sequence[Reconstruction]]
 
 # Views of other worlds that are held at once.
 BATCH = 10
@@ -73,69 +73,73 @@ class Ceiling:
 
 
 def play_worlds(
-    round_: Round, hit: Bools, answers: Answers, streams: Generators, at_once: bool
+    round_: Round, hits: Bools, answer: Answer, streams: Generators, at_once: bool
 ) -> Worlds:
-    """Both worlds of one repetition, on ``game.advantage`` records drawn at random.
+    """Play both worlds of one repetition, on ``game.advantage`` records drawn at random.
 
-    ``hit`` says which records the attack got in the round itself, ``streams`` holds the attack's
+    ``hits`` says which records the attack got in the round itself, ``streams`` holds the attack's
     stream before each of its views there. Records are replaced all ``at_once``, or one by one.
     """
     game = round_.game
-    rng = game.stream("rad replacements", round_.prior, Seeds.TABLE)
+    rng = game.make_stream("rad replacements", round_.prior, Seeds.TABLE)
     chosen = np.sort(rng.permutation(game.n)[: game.advantage])
     groups = [chosen] if at_once else [chosen[i : i + 1] for i in range(len(chosen))]
     replaced = 0
     for start in range(0, len(groups), BATCH):
-        some = groups[start : start + BATCH]
-        views = [_without(round_, gone, rng) for gone in some]
-        # The informed adversary had one view a record, the realistic one a single view.
-        places = [0 if views[0].others is None else int(gone[0]) for gone in some]
-        found = answers(views, [deepcopy(streams[place]) for place in places])
-        replaced += sum(_hits(round_, gone, part) for gone, part in zip(some, found, strict=True))
-    return Worlds(len(chosen), int(hit[chosen].sum()), replaced)
+        batch = groups[start : start + BATCH]
+        views = [_view_without(round_, removed, rng) for removed in batch]
+        # The informed adversary had one view per record, the realistic one a single view.
+        indices = [0 if views[0].others is None else int(removed[0]) for removed in batch]
+        parts = answer(views, [deepcopy(streams[index]) for index in indices])
+        replaced += sum(
+            _count_hits(round_, removed, part) for removed, part in zip(batch, parts, strict=True)
+        )
+    return Worlds(len(chosen), int(hits[chosen].sum()), replaced)
 
 
-def _without(round_: Round, gone: Codes, rng: np.random.Generator) -> AttackerView:
+def _view_without(round_: Round, removed: Codes, rng: np.random.Generator) -> AttackerView:
     """What the attacker sees when fresh draws took part in the place of some records."""
     game, prior, view = round_.game, round_.prior, round_.view
     table = round_.table
     codes = table.codes.copy()
-    codes[gone] = prior.sample(len(gone), rng).project(table.domain.names).codes
-    noise = game.stream("release", prior, Seeds.RELEASE)
+    codes[removed] = prior.sample(len(removed), rng).project(table.domain.names).codes
+    noise = game.make_stream("release", prior, Seeds.RELEASE)
     release = round_.mechanism.release(Table(table.domain, codes), noise)
     if game.adversary is Adversary.REALISTIC:
         return replace(view, release=release)
-    return replace(round_.view_of(int(gone[0])), release=release)
+    return replace(round_.view_of(int(removed[0])), release=release)
 
 
-def _hits(round_: Round, gone: Codes, part: Reconstruction) -> int:
-    """Successes on the records that were taken out."""
+def _count_hits(round_: Round, removed: Codes, part: Reconstruction) -> int:
+    """Count the successes on the records that were taken out."""
     truth = round_.truth
-    guess = part.guess.codes[gone] if len(part.guess) == len(truth) else part.guess.codes
-    scored = round_.metric.score(Table(truth.domain, truth.codes[gone]), Table(truth.domain, guess))
+    guess = part.guess.codes[removed] if len(part.guess) == len(truth) else part.guess.codes
+    scored = round_.metric.score(
+        Table(truth.domain, truth.codes[removed]), Table(truth.domain, guess)
+    )
     return int(scored.sum())
 
 
-def replaced_at_once(release: Release, ours: bool) -> bool:
+def can_replace_at_once(release: Release, shipped: bool) -> bool:
     """Whether guesses depend on nothing but each record's own part of the release.
 
     Attacks of reconbench read each local report by itself; what a plugin does is not known.
     """
-    return ours and isinstance(release, LocalRelease | ChannelRelease)
+    return shipped and isinstance(release, LocalRelease | ChannelRelease)
 
 
-def ceiling(round_: Round) -> Ceiling | None:
-    """The tightest bound on the advantage of any attack on this round.
+def find_ceiling(round_: Round) -> Ceiling | None:
+    """Find the tightest bound on the advantage of any attack on this round.
 
     Theorem 4.3 where the channel of one record is known: exact for local reports of the hidden
-    columns, and for a noisy sum whose known columns say nothing of the summed one, whoever knows
-    the other records. Otherwise Theorem 4.2, the total variation. None if the guarantee is not for
-    replace-one neighbours.
+    columns, and for a noisy sum whose known columns say nothing about the summed one, whether or
+    not the attacker knows the other records. Otherwise Theorem 4.2, the total variation. None if
+    the guarantee is not for replace-one neighbours.
     """
     view = replace(round_.view, prior=round_.prior)
     exact = bound_rad(view).get("rad_bound")
     if exact is None:
-        exact = _of_sum(view)
+        exact = _bound_sum(view)
     if exact is not None:
         return Ceiling(exact, THEOREM_4_3)
     guarantee = round_.mechanism.guarantee
@@ -144,7 +148,7 @@ def ceiling(round_: Round) -> Ceiling | None:
     return Ceiling(guarantee.total_variation(), THEOREM_4_2)
 
 
-def _of_sum(view: AttackerView) -> float | None:
+def _bound_sum(view: AttackerView) -> float | None:
     release, metric = view.release, view.metric
     if not isinstance(release, SumRelease) or not isinstance(metric, ExactMatch | WithinL1):
         return None
@@ -156,11 +160,11 @@ def _of_sum(view: AttackerView) -> float | None:
         return None
     error = metric.error if isinstance(metric, WithinL1) else 0
     # Cutting the answer off is post-processing: without it the bound is no smaller.
-    return _located(noise, tuple(release.values), tuple(prior), error)
+    return _bound_location(noise, tuple(release.values), tuple(prior), error)
 
 
 @cache
-def _located(
+def _bound_location(
     noise: LaplaceNoise | GaussianNoise,
     values: tuple[float, ...],
     prior: tuple[float, ...],

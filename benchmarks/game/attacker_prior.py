@@ -1,11 +1,12 @@
-"""Attackers whose prior is not the one that the table is drawn from (Swanberg 2025, section 7.1).
+"""The attacker's prior, where it is not the one that tables are drawn from.
 
-``same`` is the data's own prior. The others are fitted to records that are sampled from it with a
-stream of their own, so that the attacker's prior is one fixed network, whatever the game:
+Swanberg 2025, section 7.1. ``same`` is the data's own prior. The others are fitted to records that
+are sampled from it with a stream of their own, so that the attacker's prior is one fixed network,
+whatever the game:
 
 - ``independent``: the one-way marginals, columns independent;
 - ``chow-liu``: a tree;
-- ``records:N``: a network found by the method of the shipped priors from N records only.
+- ``records:N``: a network fitted to N records only, by the method of the shipped priors.
 
 The ceiling ``misfit-thm35`` allows for the difference, see ``bounds.ceilings.misfit``.
 """
@@ -19,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reconbench.attacks import Metric
-from reconbench.benchmarks.game.random_streams import stream
+from reconbench.benchmarks.game.random_streams import make_stream
 from reconbench.bounds.ceilings.misfit import SAME as SAME
 from reconbench.datasets import Prior, Table
 
@@ -34,17 +35,17 @@ _fitted: dict[tuple[str, str], Prior] = {}
 
 
 class AttackerPriorError(ValueError):
-    """An attacker's prior that cannot be read."""
+    """A spec that names no attacker's prior."""
 
 
-def check_spec(spec: str) -> None:
-    """Refuse what does not name an attacker's prior."""
-    _records(spec)
+def check_attacker_prior(spec: str) -> None:
+    """Refuse a spec that names no attacker's prior."""
+    _parse_records(spec)
 
 
-def attacker_prior(prior: Prior, spec: str) -> Prior:
-    """The prior of an attacker who does not have the data's; fitted once in a process."""
-    records = _records(spec)
+def get_attacker_prior(prior: Prior, spec: str) -> Prior:
+    """Get the prior that the attacker believes; fitted once per process."""
+    records = _parse_records(spec)
     if spec == SAME:
         return prior
     key = (prior.sha256(), spec)
@@ -53,13 +54,13 @@ def attacker_prior(prior: Prior, spec: str) -> Prior:
     return _fitted[key]
 
 
-def corrected(
-    prior: Prior, theirs: Prior, metric: Metric, known: Table, targets: tuple[str, ...]
+def bound_misfit_success(
+    prior: Prior, believed_prior: Prior, metric: Metric, known: Table, targets: tuple[str, ...]
 ) -> Floats | None:
-    """P_i = min(1, max_z q_i(z) + γ_i) of every target, with γ_i = max_z p_i(z) − q_i(z).
+    """Bound the success of the best guess on every target from the attacker's prior q.
 
-    It is no less than max_z p_i(z), the success of the best guess. None where the targets have too
-    many joint values to go through.
+    P_i = min(1, max_z q_i(z) + γ_i) with γ_i = max_z p_i(z) − q_i(z), which is no less than
+    max_z p_i(z). None where the targets have too many joint values to enumerate.
     """
     domain = prior.domain.project(targets)
     if prod(domain.sizes) > MOST_GUESSES:
@@ -67,14 +68,14 @@ def corrected(
     best, gap = np.zeros(len(known)), np.full(len(known), -np.inf)
     for codes in product(*(range(size) for size in domain.sizes)):
         guess = Table(domain, np.tile(codes, (len(known), 1)))
-        believed = metric.prior_success(theirs, known, guess)
+        believed = metric.prior_success(believed_prior, known, guess)
         gap = np.maximum(gap, metric.prior_success(prior, known, guess) - believed)
         best = np.maximum(best, believed)
     return np.asarray(np.minimum(1.0, best + gap))
 
 
-def _records(spec: str) -> int:
-    """How many records a prior is fitted to."""
+def _parse_records(spec: str) -> int:
+    """The number of records that a prior is fitted to."""
     kind, _, number = spec.partition(":")
     if spec in (SAME, "independent", "chow-liu"):
         return RECORDS
@@ -96,5 +97,5 @@ def _fit(prior: Prior, spec: str, records: int) -> Prior:
     )
 
     searches: dict[str, StructureSearch] = {"independent": Independent(), "chow-liu": ChowLiu()}
-    rng = stream("attacker prior", {"prior": prior.sha256(), "records": records})
+    rng = make_stream("attacker prior", {"prior": prior.sha256(), "records": records})
     return fit(prior.sample(records, rng), searches.get(spec, GreedyMutualInformation()))

@@ -1,0 +1,87 @@
+"""Result rows without a score: of rounds yet to be played, and of what failed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from importlib.metadata import version
+from typing import Any
+
+from reconbench.attacks import Metric
+from reconbench.benchmarks import plugins
+from reconbench.benchmarks.game.attack_spec import AttackSpec
+from reconbench.benchmarks.game.game import Game, choose_columns
+from reconbench.benchmarks.game.result import Result, Status
+from reconbench.benchmarks.game.round import Round
+from reconbench.benchmarks.game.setting import get_axis_values
+from reconbench.datasets import Prior
+
+
+def blank_row(round_: Round) -> Result:
+    """The row of a round before any attack."""
+    mechanism = round_.mechanism
+    facts = plugins.read_facts(round_.game.mechanism, mechanism)
+    guess, expected = round_.baseline
+    return Result(
+        **_row_axes(round_.game, round_.prior, round_.view.known.domain.names, round_.metric),
+        rep=round_.game.rep,
+        facts={f"mechanism.{name}": value for name, value in facts.items()},
+        guarantee=mechanism.guarantee.describe(),
+        relation=mechanism.guarantee.relation.value,
+        unit=mechanism.guarantee.unit,
+        attack="",
+        attack_options={},
+        table_hash=round_.table_hash,
+        baseline_successes=round_.successes(guess),
+        baseline_expected=float(expected.sum()),
+        versions=read_versions(),
+    )
+
+
+def failed_row(row: Result, attack: AttackSpec, error: str) -> Result:
+    """A blank row as that of an attack that did not finish."""
+    try:
+        name = attack.build().name
+    except ValueError:
+        name = attack.spec
+    options = dict(attack.options)
+    return replace(row, attack=name, attack_options=options, status=Status.FAILED, error=error)
+
+
+def unplayed_row(game: Game, attack: AttackSpec, error: str) -> Result:
+    """The row of a game that could not be set up: there is no table and no release."""
+    prior = plugins.load_prior(game.dataset)
+    _, known = choose_columns(game, prior.domain)
+    row = Result(
+        **_row_axes(game, prior, known, plugins.build_metric(game.metric)),
+        rep=game.rep,
+        guarantee="",
+        relation="",
+        unit="",
+        attack="",
+        attack_options={},
+        table_hash="",
+        baseline_successes=0,
+        baseline_expected=0.0,
+        versions=read_versions(),
+    )
+    return failed_row(row, attack, error)
+
+
+@cache
+def read_versions() -> dict[str, str]:
+    """The version of every package that a number may depend on."""
+    return {name: version(name) for name in ("reconbench", "numba", "numpy", "scipy", "torch")}
+
+
+def _row_axes(game: Game, prior: Prior, known: tuple[str, ...], metric: Metric) -> dict[str, Any]:
+    """The axes as a row has them: names in place of specs, known columns listed."""
+    return get_axis_values(game) | {
+        "dataset": plugins.shorten_spec(game.dataset),
+        "data_hash": prior.sha256(),
+        "known": known,
+        "epsilon": float(game.epsilon),
+        "delta": float(game.delta),
+        "mechanism": plugins.load_mechanism(game.mechanism).name,
+        "metric": metric.name,
+    }
