@@ -195,7 +195,7 @@ def test_the_best_attack_of_the_small_game_by_simulation(
     game = SmallGame(1, top, values, 1.0, delta)
     rng, runs = np.random.default_rng(0), 200_000
     truth = rng.choice(values, size=runs, p=game.prior)
-    keep = np.e / (np.e + values - 1)
+    keep = math.e / (math.e + values - 1)
     other = (truth + rng.integers(1, values, runs)) % values
     report = np.where(rng.random(runs) < keep, truth, other)
     posterior = game.prior[:, None] * np.where(

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import brentq, linprog, minimize
+from scipy.optimize import NonlinearConstraint, brentq, linprog, minimize
 from scipy.special import ndtr, ndtri
 
 from reconbench.bounds import ApproxDP, GaussianDP, Guarantee, PureDP, Relation
@@ -38,11 +38,17 @@ def by_slsqp(pi: FloatArray, mu: float) -> float:
         g = ndtr(ndtri(a) - mu)
         return np.asarray(1 - a + g - g.sum())
 
+    def loss(a: FloatArray) -> float:
+        return float(-pi @ a)
+
+    def gradient(_: FloatArray) -> FloatArray:
+        return -pi
+
     solved = minimize(
-        lambda a: -pi @ a,
+        loss,
         np.full(pi.size, 0.5 / pi.size),
-        jac=lambda _: -pi,
-        constraints=[{"type": "ineq", "fun": slack}],
+        jac=gradient,
+        constraints=NonlinearConstraint(slack, 0.0, math.inf),
         bounds=[(1e-12, 1 - 1e-12)] * pi.size,
         method="SLSQP",
         options={"maxiter": 1000, "ftol": 1e-14},
