@@ -10,9 +10,7 @@ import pytest
 import riskcal.analysis as riskcal
 from dp_accounting.pld import privacy_loss_distribution as losses
 
-from reconbench.bounds import (
-    LaplaceDP,
-)
+from reconbench.bounds import LaplaceDP
 
 
 def test_laplace_against_the_densities() -> None:

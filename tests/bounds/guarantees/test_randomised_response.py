@@ -8,10 +8,7 @@ import numpy as np
 import pytest
 from dp_accounting.pld import privacy_loss_distribution as losses
 
-from reconbench.bounds import (
-    PureDP,
-    RandomisedResponse,
-)
+from reconbench.bounds import PureDP, RandomisedResponse
 
 
 @pytest.mark.parametrize(("values", "epsilon"), [(2, 0.5), (5, 2.0), (40, 3.0)])

@@ -7,9 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from reconbench.bounds import (
-    TabulatedCurve,
-)
+from reconbench.bounds import TabulatedCurve
 
 
 @pytest.mark.parametrize(
