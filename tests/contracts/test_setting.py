@@ -241,7 +241,10 @@ def test_a_new_axis_is_one_field(tmp_path: Path) -> None:
     package.mkdir()
     for name in ("__init__.py", "py.typed", "cli"):
         source = ROOT / "src" / "reconbench" / name
-        (shutil.copytree if source.is_dir() else shutil.copy)(source, package / name)  # type: ignore[operator]
+        if source.is_dir():
+            shutil.copytree(source, package / name)
+        else:
+            shutil.copy(source, package / name)
     for room in ("attacks", "benchmarks", "bounds", "datasets", "mechanisms", "reports"):
         shutil.copytree(
             ROOT / room, package / room, ignore=shutil.ignore_patterns("perf", "__pycache__")
