@@ -222,13 +222,15 @@
       body.append(make("div", { class: "scroll small", tabindex: "0", role: "region", "aria-label": "Repetitions" }, make("table", {}, make("thead", {}, make("tr", {}, ...titles.map((text) => make("th", { scope: "col", class: "number" }, text)))), make("tbody", {}, ...lines))));
     }
     const groups = [["Result", /^(rank|suite_rank|success|baseline|best_possible|normalised|gap_|above|seconds|repetitions|failures|skipped|error)/], ["Ceilings, in records", /^(ceiling_|tightest_)/], ["Paired comparisons", /^against_/], ["Printed in a paper: not ours", /^paper/], ["The game, to play it again", /./]];
-    const done = new Set(["flags"]);
+    const done = new Set(["flags", "facts"]);
     groups.forEach(([title, pattern]) => {
       const names = data.columns.map((each) => each.name).filter((name) => !done.has(name) && pattern.test(name));
       names.forEach((name) => done.add(name));
       const pairs = names.map((name) => [name, shown(name, at(name, row)), [kinds.get(name).meaning, kinds.get(name).direction].filter(Boolean).join(". ")]).filter(([, value]) => value !== "");
       if (pairs.length) body.append(make("h3", {}, title), list(pairs));
     });
+    const facts = JSON.parse(at("_facts", row));
+    if (facts.length) body.append(make("h3", {}, "Facts about the mechanism"), list(facts));
     if (data.facts.length) body.append(make("h3", {}, "The run"), list(data.facts));
     dialog.showModal();
     dialog.scrollTop = 0;

@@ -19,6 +19,7 @@ from typing import Any
 from markupsafe import Markup
 
 from reconbench.benchmarks.game.setting import AXES
+from reconbench.benchmarks.store.summary import Summary
 from reconbench.reports.figures.charts import ASSETS, NO_ATTACK, SCRIPT, Chart, charts, chosen
 from reconbench.reports.leaderboard.columns import AXIS_COLUMNS, Value
 from reconbench.reports.leaderboard.glossary import GLOSSARY
@@ -131,6 +132,7 @@ def _payload(board: Board, facts: Mapping[str, str], drawn: Sequence[Chart]) -> 
     cells["_reps"] = [" ".join(map(str, found)) for found in reps]
     for place, name in enumerate(("_got", "_prior")):
         cells[name] = [" ".join(str(row.outcomes[r][place]) for r in found) for row, found in pairs]
+    cells["_facts"] = [json.dumps(_format_facts(row)) for row in board.summaries]
     different = [name for name in _IF_DIFFERENT if len(set(cells.get(name, ()))) > 1]
     values = [name for name in board.columns if name.startswith("value_")]
     played = any(not row.computed for row in board.summaries)
@@ -172,6 +174,14 @@ def _payload(board: Board, facts: Mapping[str, str], drawn: Sequence[Chart]) -> 
             for each in drawn
         ],
     }
+
+
+def _format_facts(row: Summary) -> list[tuple[str, str]]:
+    """What the mechanism states about itself, by name, as a person reads it."""
+    return [
+        (name, f"{value:.6g}".replace("-", "−").replace("inf", "∞"))
+        for name, value in sorted(row.facts.items())
+    ]
 
 
 def _packed(values: Sequence[Value]) -> dict[str, Any]:

@@ -202,6 +202,26 @@ def test_a_row_says_how_often_it_passed_its_ceiling(opened: Open, bounded: Summa
     assert "passed-ceiling-allowed" in text and "Here: 1 of 4 repetitions" in text
 
 
+def test_an_open_row_lists_the_facts_of_its_mechanism(opened: Open, bounded: Summary) -> None:
+    facts = {"mechanism.sigma": 38.2, "mechanism.k": 3.0, "mechanism.mu": -1 / 3, "<b>": math.inf}
+    page = opened([replace(bounded, facts=facts)])
+    page.click("#rows tbody tr button.open")
+    heading = page.locator("dialog h3", has_text="Facts about the mechanism")
+    lines = heading.locator("xpath=following-sibling::dl[1]/div")
+    assert [line.split() for line in lines.all_inner_texts()] == [
+        ["<b>", "∞"],
+        ["mechanism.k", "3"],
+        ["mechanism.mu", "−0.333333"],
+        ["mechanism.sigma", "38.2"],
+    ]
+
+
+def test_a_mechanism_without_facts_has_no_list_of_them(opened: Open, bounded: Summary) -> None:
+    page = opened([replace(bounded, facts={})])
+    page.click("#rows tbody tr button.open")
+    assert page.locator("dialog h3", has_text="Facts about the mechanism").count() == 0
+
+
 def test_the_saved_rows_are_those_of_the_board(opened: Open, rows: list[Summary]) -> None:
     page = opened(rows)
     found = read(saved(page, "#save"))
