@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from math import inf, sqrt
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -220,10 +221,10 @@ def test_a_start_is_a_shipped_secret() -> None:
         ({"clip": True}, "clip must be > 0 and finite, got True"),
     ],
 )
-def test_options_are_checked(options: dict[str, object], message: str) -> None:
+def test_options_are_checked(options: dict[str, Any], message: str) -> None:
     domain = zipf_digit().domain
     with pytest.raises(MechanismError, match=message):
-        NgramModels.for_budget(domain, ["digit"], 1.0, 1e-5, **options)  # type: ignore[arg-type]
+        NgramModels.for_budget(domain, ["digit"], 1.0, 1e-5, **options)
 
 
 def test_columns_are_checked() -> None:

@@ -302,7 +302,8 @@ def test_same_seed_same_guess(make_view: MakeView, targets: tuple[str, ...]) -> 
     view, _ = make_view(targets, epsilon=3.0)
     twice = [Posterior().reconstruct(view, np.random.default_rng(4)) for _ in range(2)]
     assert twice[0].guess == twice[1].guess and twice[0].info == twice[1].info
-    assert np.array_equal(twice[0].scores, twice[1].scores)  # type: ignore[arg-type]
+    assert twice[0].scores is not None and twice[1].scores is not None
+    assert np.array_equal(twice[0].scores, twice[1].scores)
 
 
 def test_long_tables_take_the_residual_form(

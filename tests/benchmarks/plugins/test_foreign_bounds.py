@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from string import Template
@@ -291,14 +291,6 @@ def test_rows_of_another_set_of_bounds_are_other_rows(tmp_path: Path) -> None:
     assert standings == [Freshness.CURRENT, Freshness.STALE, Freshness.UNKNOWN]
 
 
-def reconbench(folder: Path, *arguments: str, path: Path | None = None) -> str:
-    command = [str(Path(sys.executable).with_name("reconbench")), *arguments]
-    environment = {**os.environ, **({"PYTHONPATH": str(path)} if path else {})}
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=folder)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
-
-
 def installed(folder: Path) -> Path:
     """A folder that stands for an installed package with one good and one broken bound."""
     site = folder / "site"
@@ -311,7 +303,7 @@ def installed(folder: Path) -> Path:
 
 
 @pytest.mark.parametrize("how", ["file", "suite", "entry point"])
-def test_a_run_shows_the_bound(tmp_path: Path, how: str) -> None:
+def test_a_run_shows_the_bound(reconbench: Callable[..., str], tmp_path: Path, how: str) -> None:
     """From a temporary folder to `list`, a row, and the leaderboard as CSV and HTML."""
     site = installed(tmp_path) if how == "entry point" else None
     spec = from_template(tmp_path)
@@ -320,15 +312,15 @@ def test_a_run_shows_the_bound(tmp_path: Path, how: str) -> None:
         suite.write_text(f'bounds = ["my_bound.py:MyBound"]\n{SUITE}')
     more = ["--bound", spec] if how == "file" else []
     if site is not None:
-        listed = json.loads(reconbench(tmp_path, "list", "bounds", "--json", path=site))
+        listed = json.loads(reconbench("list", "bounds", "--json", cwd=tmp_path, path=site))
         assert "total variation" in listed["my-bound"] and "no_such_module" in listed["lost-bound"]
     game = ("game", "--dataset", "acs", "--targets", "SEX", "--epsilon", "1", "--n", "10")
     if how != "suite":
-        shown = reconbench(
-            tmp_path, *game, "--reps", "1", "--attack", "prior", "--json", *more, path=site
-        )
+        one = ("--reps", "1", "--attack", "prior", "--json")
+        shown = reconbench(*game, *one, *more, cwd=tmp_path, path=site)
         assert json.loads(shown)["ceilings"]["my-bound"]["mean"] > 0
-    reconbench(tmp_path, "run", "tiny.toml", "--out", "out", "--jobs", "1", *more, path=site)
+    arguments = ("run", "tiny.toml", "--out", "out", "--jobs", "1")
+    reconbench(*arguments, *more, cwd=tmp_path, path=site)
     with (tmp_path / "out" / "leaderboard.csv").open(newline="") as stream:
         (line,) = csv.DictReader(stream)
     assert float(line["ceiling_my-bound"]) > 0
@@ -336,8 +328,8 @@ def test_a_run_shows_the_bound(tmp_path: Path, how: str) -> None:
     assert "ceiling_my-bound" in (tmp_path / "out" / "leaderboard.html").read_text()
 
 
-def test_ceiling_takes_a_bound_in_a_file(tmp_path: Path) -> None:
+def test_ceiling_takes_a_bound_in_a_file(reconbench: Callable[..., str], tmp_path: Path) -> None:
     arguments = ("ceiling", "--prior", "0.5", "--n", "10", "--epsilon", "1", "--json")
-    shown = json.loads(reconbench(tmp_path, *arguments, "--bound", from_template(tmp_path)))
+    shown = json.loads(reconbench(*arguments, "--bound", from_template(tmp_path), cwd=tmp_path))
     assert set(shown["bounds"]) == {"my-bound"}
     assert 5 < shown["bounds"]["my-bound"]["ceilings"]["mean"] < 10

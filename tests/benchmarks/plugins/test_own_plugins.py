@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import re
-import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+Run = Callable[..., str]
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "plugins.md"
 NAMES = {
@@ -54,19 +54,6 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def reconbench(*arguments: str, cwd: Path, path: Path | None = None, code: int = 0) -> str:
-    environment = {**os.environ, **({} if path is None else {"PYTHONPATH": str(path)})}
-    done = subprocess.run(
-        [str(Path(sys.executable).with_name("reconbench")), *arguments],
-        capture_output=True,
-        text=True,
-        env=environment,
-        cwd=cwd,
-    )
-    assert done.returncode == code, done.stdout + done.stderr
-    return done.stdout
-
-
 def leaderboard(folder: Path) -> tuple[dict[str, str], str]:
     """The line of the attack, and the page."""
     rows = list(csv.DictReader((folder / "leaderboard.csv").read_text().splitlines()))
@@ -74,7 +61,7 @@ def leaderboard(folder: Path) -> tuple[dict[str, str], str]:
     return row, (folder / "leaderboard.html").read_text()
 
 
-def test_files_reach_the_leaderboard(folder: Path, tmp_path: Path) -> None:
+def test_files_reach_the_leaderboard(reconbench: Run, folder: Path, tmp_path: Path) -> None:
     specs = {kind: spec for kind, (_, spec) in NAMES.items()}
     (folder / "mine.toml").write_text(SUITE.format(**specs))
     reconbench("run", str(folder / "mine.toml"), "--out", "out", cwd=tmp_path)
@@ -94,7 +81,7 @@ def test_files_reach_the_leaderboard(folder: Path, tmp_path: Path) -> None:
     assert played["ceilings"]["variation"]["mean"] >= played["ceilings"]["prior-exact"]["mean"]
 
 
-def test_entry_points_reach_the_leaderboard(folder: Path, tmp_path: Path) -> None:
+def test_entry_points_reach_the_leaderboard(reconbench: Run, folder: Path, tmp_path: Path) -> None:
     """An installed package is a folder on the path with its entry points beside it."""
     info = folder / "reconbench_mine-0.1.0.dist-info"
     info.mkdir()
@@ -116,12 +103,12 @@ def test_entry_points_reach_the_leaderboard(folder: Path, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("kind", NAMES)
-def test_the_examples_keep_their_contract(folder: Path, kind: str) -> None:
+def test_the_examples_keep_their_contract(reconbench: Run, folder: Path, kind: str) -> None:
     checks = json.loads(reconbench("check", kind, NAMES[kind][1], "--json", cwd=folder))
     assert [check for check in checks if check["passed"] is False] == []
 
 
-def test_the_suite_of_the_page_is_read(folder: Path) -> None:
+def test_the_suite_of_the_page_is_read(reconbench: Run, folder: Path) -> None:
     (suite,) = (block for block in blocks("toml") if "[[games]]" in block)
     (folder / "mine.toml").write_text(suite)
     found = json.loads(reconbench("suite", "show", "mine.toml", "--json", cwd=folder))

@@ -10,6 +10,7 @@ from dataclasses import replace
 from importlib import import_module
 from math import inf
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -39,7 +40,7 @@ from reconbench.benchmarks.store.store import (
 
 GAME = Game("acs", ("SEX",), 3.0, n=10, mechanism_options=Options({"k": 2}))
 PRIOR = AttackSpec("prior")
-LOST = {"status": Status.FAILED, "successes": None}
+LOST: dict[str, Any] = {"status": Status.FAILED, "successes": None}
 
 
 @pytest.fixture(scope="module")
@@ -59,8 +60,8 @@ def stored(folder: Path, rows: dict[Key, Result]) -> Path:
     return folder
 
 
-def reps(row: Result, *numbers: int, **changes: object) -> dict[Key, Result]:
-    return {key(rep): replace(row, rep=rep, **changes) for rep in numbers}  # type: ignore[arg-type]
+def reps(row: Result, *numbers: int, **changes: Any) -> dict[Key, Result]:
+    return {key(rep): replace(row, rep=rep, **changes) for rep in numbers}
 
 
 def other_code(rows: dict[Key, Result]) -> dict[Key, Result]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -17,7 +18,7 @@ def rows() -> list[Result]:
     return [play(each, AttackSpec("prior")) for each in rounds]
 
 
-def stating(rows: list[Result], attack: str = "posterior", **more: object) -> list[Result]:
+def stating(rows: list[Result], attack: str = "posterior", **more: Any) -> list[Result]:
     values = zip((3.0, 4.0, 4.5), (0.3, 0.0, 0.4), strict=True)
     found = [
         replace(
@@ -29,7 +30,7 @@ def stating(rows: list[Result], attack: str = "posterior", **more: object) -> li
         )
         for row, (best, error) in zip(rows, values, strict=True)
     ]
-    return [replace(row, **more) for row in found]  # type: ignore[arg-type]
+    return [replace(row, **more) for row in found]
 
 
 def test_every_attack_of_the_game_carries_the_mean(rows: list[Result]) -> None:

@@ -5,6 +5,7 @@ import io
 import socket
 import urllib.request
 from email.message import Message
+from http.client import HTTPMessage
 from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError, URLError
@@ -121,10 +122,10 @@ def test_https_only(tmp_path: Path, url: str) -> None:
 def test_redirect_away_from_https_is_refused() -> None:
     handler = _download._HttpsOnly()
     request = urllib.request.Request(URL)
-    arguments = (request, io.BytesIO(), 302, "Found", Message())
+    arguments = (request, io.BytesIO(), 302, "Found", HTTPMessage())
     with pytest.raises(URLError, match="not https"):
-        handler.redirect_request(*arguments, "http://example.org/x")  # type: ignore[arg-type]
-    kept = handler.redirect_request(*arguments, "https://example.org/x")  # type: ignore[arg-type]
+        handler.redirect_request(*arguments, "http://example.org/x")
+    kept = handler.redirect_request(*arguments, "https://example.org/x")
     assert kept is not None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -50,8 +51,8 @@ ROW = Result(
 )
 
 
-def rows(successes: list[int], **changes: object) -> list[Result]:
-    base = replace(ROW, **changes)  # type: ignore[arg-type]
+def rows(successes: list[int], **changes: Any) -> list[Result]:
+    base = replace(ROW, **changes)
     return [
         replace(base, rep=rep, successes=each, table_hash=f"t{rep}")
         for rep, each in enumerate(successes)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import mpmath
 import numpy as np
 import pytest
@@ -112,6 +114,6 @@ def test_relations_say_what_was_compared() -> None:
         (lambda: FixedStrength(1.0), r"strength must be in \[0, 1\)"),
     ],
 )
-def test_bad_priors_are_refused(make: object, message: str) -> None:
+def test_bad_priors_are_refused(make: Callable[[], object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        make()  # type: ignore[operator]
+        make()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -273,9 +274,9 @@ def test_other_priors_and_deltas_are_as_asked(strong: Counts) -> None:
         ),
     ],
 )
-def test_bad_settings_are_refused(make: object, message: str) -> None:
+def test_bad_settings_are_refused(make: Callable[[], object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        make()  # type: ignore[operator]
+        make()
 
 
 def test_unknown_parameters_are_refused(strong: Counts) -> None:
