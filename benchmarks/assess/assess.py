@@ -186,7 +186,7 @@ def _play(task: Task) -> Outcome:
     game, table, specs = task
     with one_thread():
         if table is None:
-            round_ = Round.of(game)
+            round_ = Round.draw(game)
             rows = [play(round_, spec) for spec in specs]
             for row in rows:
                 if row.status is not Status.OK:

@@ -131,7 +131,7 @@ class Suite(Strict):
                 raise SuiteError(f"{where}.{error}") from None
             for game in games:
                 for rep in range(reps):
-                    yield game.at(rep), attacks
+                    yield game.repeat(rep), attacks
 
     def _specs(self, entries: Sequence[AttackEntry], where: str) -> tuple[AttackSpec, ...]:
         specs = tuple(AttackSpec(plugins.make_absolute(e.attack), e.options) for e in entries)

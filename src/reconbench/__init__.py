@@ -52,36 +52,15 @@ if TYPE_CHECKING:
     from reconbench.mechanisms import ExactMarginals, GaussianMarginals, Mechanism, Release
 
 _HOMES = {
-    "reconbench.attacks": (
-        "Attack",
-        "AttackerView",
-        "ExactMatch",
-        "Metric",
-        "Reconstruction",
-        "WithinL1",
-    ),
-    "reconbench.benchmarks.game.play": ("AttackSpec", "Game", "Round", "play"),
+    "reconbench.attacks": "Attack AttackerView ExactMatch Metric Reconstruction WithinL1",
+    "reconbench.benchmarks.game.play": "AttackSpec Game Round play",
     "reconbench.bounds": (
-        "ApproxDP",
-        "GaussianDP",
-        "Guarantee",
-        "PureDP",
-        "corollary_3_4",
-        "theorem_3_2",
-        "theorem_3_5",
+        "ApproxDP GaussianDP Guarantee PureDP corollary_3_4 theorem_3_2 theorem_3_5"
     ),
-    "reconbench.datasets": (
-        "Attribute",
-        "BayNet",
-        "Domain",
-        "Prior",
-        "Table",
-        "load_prior",
-        "save_prior",
-    ),
-    "reconbench.mechanisms": ("ExactMarginals", "GaussianMarginals", "Mechanism", "Release"),
+    "reconbench.datasets": "Attribute BayNet Domain Prior Table load_prior save_prior",
+    "reconbench.mechanisms": "ExactMarginals GaussianMarginals Mechanism Release",
 }
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 
 __all__ = [
     "ApproxDP",

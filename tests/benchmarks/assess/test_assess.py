@@ -98,7 +98,7 @@ def test_ladder() -> None:
 def test_fresh_numbers_are_those_of_the_game(found: Assessment, question: Question) -> None:
     for budget in found.budgets:
         games = [question.build_game(N, budget.epsilon or 0.0, rep) for rep in range(question.reps)]
-        rows = [play(Round.of(game), AttackSpec("posterior")) for game in games]
+        rows = [play(Round.draw(game), AttackSpec("posterior")) for game in games]
         (summary,) = summarise(rows)
         at = budget.get_attack("posterior")
         assert summary.success is not None and at.fresh is not None

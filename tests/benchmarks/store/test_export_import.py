@@ -44,7 +44,7 @@ LOST = {"status": Status.FAILED, "successes": None}
 
 @pytest.fixture(scope="module")
 def row() -> Result:
-    return play(Round.of(GAME), PRIOR)
+    return play(Round.draw(GAME), PRIOR)
 
 
 def key(rep: int) -> Key:
