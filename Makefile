@@ -17,7 +17,7 @@ help:
 	@echo "make results play every attack on every column and write docs/results.md (an hour on 2 cores)"
 	@echo "make test    run all tests"
 	@echo "make coverage  run all tests and print the branch coverage of each module"
-	@echo "make lint    ruff, ruff format and mypy"
+	@echo "make lint    ruff, ruff format and mypy (library and tests)"
 	@echo "make perf    time the hot paths against their naive twins"
 	@echo "make docs    build the documentation into site/"
 	@echo "make setup   make $(VENV) with reconbench in it"
@@ -69,6 +69,7 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/mypy --explicit-package-bases tests
 
 format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .

@@ -4,19 +4,18 @@ if __name__ != "reconbench.reports":
     raise ImportError("import this package as reconbench.reports, not as reports")
 
 from reconbench.reports.figures.bound_curves import curves_svg
-from reconbench.reports.leaderboard.columns import COLUMNS, ReportError
+from reconbench.reports.leaderboard.columns import DICTIONARY, ReportError
 from reconbench.reports.leaderboard.files import (
     leaderboard_columns,
     leaderboard_csv,
     leaderboard_html,
     leaderboard_parquet,
 )
-from reconbench.reports.leaderboard.table import DICTIONARY, Board
+from reconbench.reports.leaderboard.table import Leaderboard
 
 __all__ = [
-    "COLUMNS",
     "DICTIONARY",
-    "Board",
+    "Leaderboard",
     "ReportError",
     "curves_svg",
     "leaderboard_columns",

@@ -19,7 +19,7 @@ ROOMS = ("attacks", "benchmarks", "bounds", "datasets", "mechanisms", "reports")
 
 
 def folder_of(package: str) -> Path:
-    mapping = SETUPTOOLS["package-dir"]
+    mapping: dict[str, str] = SETUPTOOLS["package-dir"]
     known = next(
         p for p in sorted(mapping, key=len, reverse=True) if f"{package}.".startswith(f"{p}.")
     )

@@ -18,7 +18,7 @@ from typing import Any, Literal
 import altair as alt
 import vl_convert
 
-from reconbench.reports.figures.charts import DRAWINGS, PARTS, SCRIPT, SOURCE, field
+from reconbench.reports.figures.charts import DRAWINGS, PARTS, SCRIPT, SOURCE, field_name
 from reconbench.reports.figures.svg import PALETTE
 
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-left")
@@ -101,7 +101,7 @@ def bars() -> alt.FacetChart:
 
     def x(name: str) -> alt.X:
         scale = alt.Scale(domain=[0, 100])
-        return alt.X(f"{field(name)}_share:Q", title=_SHARE, scale=scale, stack=None)
+        return alt.X(f"{field_name(name)}_share:Q", title=_SHARE, scale=scale, stack=None)
 
     ticks = {"tightest_0.05": 7, "tightest_0.5": 12, "tightest_0.95": 7}
     paper = [_text("paper", "printed in"), _value("paper_success_share", "success, %")]
@@ -155,7 +155,7 @@ def sweep(x: alt.X) -> alt.FacetChart:
 
     def y(name: str) -> alt.Y:
         scale = alt.Scale(domain=[0, 100])
-        return alt.Y(f"{field(name)}_share:Q", title=_SHARE, scale=scale)
+        return alt.Y(f"{field_name(name)}_share:Q", title=_SHARE, scale=scale)
 
     return _panels(
         alt.LayerChart(

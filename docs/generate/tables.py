@@ -11,7 +11,7 @@ from pathlib import Path
 
 from reconbench.benchmarks.store.summary import declared_bounds
 from reconbench.datasets.atomic_files import write_atomic
-from reconbench.reports.leaderboard.table import DICTIONARY
+from reconbench.reports.leaderboard.columns import DICTIONARY
 
 DOCS = Path(__file__).resolve().parents[1]
 

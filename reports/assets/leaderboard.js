@@ -4,15 +4,15 @@
   const size = data.size;
   const PAGE = 50;
   const make = (tag, attributes = {}, ...children) => {
-    const found = document.createElement(tag);
-    for (const [name, value] of Object.entries(attributes)) found.setAttribute(name, value);
-    found.append(...children);
-    return found;
+    const element = document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+    element.append(...children);
+    return element;
   };
-  const named = (text) => make("bdi", {}, text);
-  const short = (text, most = 60) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
+  const isolate = (text) => make("bdi", {}, text);
+  const cut = (text, most = 60) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
 
-  // Columns travel as one value, as a list, or as places in a list of different values.
+  // A column travels as one value, as a list, or as indices into its different values.
   const unpacked = new Map();
   const column = (name) => {
     if (!unpacked.has(name)) {
@@ -20,7 +20,7 @@
       let values;
       if (packed === undefined) values = new Array(size).fill(null);
       else if ("same" in packed) values = new Array(size).fill(packed.same);
-      else if ("places" in packed) values = packed.places.map((place) => packed.values[place]);
+      else if ("indices" in packed) values = packed.indices.map((index) => packed.values[index]);
       else values = packed.values;
       unpacked.set(name, values);
     }
@@ -32,7 +32,7 @@
 
   // ---- numbers as people read them
   const COUNTS = /^(success|baseline|ceiling_|tightest_|best_possible$|promised$|gap_(attack|threat|bound|open)|paper_(s|b|c)|against_(prior|rap)$)/;
-  const shown = (name, value) => {
+  const format = (name, value) => {
     if (name === "epsilon" && value === null) return "∞";
     if (value === null || value === undefined || value === "") return "";
     if (typeof value === "boolean") return value ? "yes" : "no";
@@ -50,8 +50,8 @@
     const name = select.dataset.column;
     const values = Array.from(new Set(column(name)));
     if (numeric(name)) values.sort((a, b) => (a ?? Infinity) - (b ?? Infinity));
-    values.forEach((value, place) => {
-      select.append(make("option", { value: String(place), title: short(shown(name, value), 300) }, short(shown(name, value)) || "(empty)"));
+    values.forEach((value, index) => {
+      select.append(make("option", { value: String(index), title: cut(format(name, value), 300) }, cut(format(name, value)) || "(empty)"));
     });
     select.addEventListener("change", () => {
       chosen[name] = select.value === "" ? undefined : { value: values[Number(select.value)] };
@@ -59,21 +59,21 @@
     });
   });
   let texts = null;
-  // A word is looked for in what was played and what came of it, not in lists of other columns.
+  // Words are searched in the game and its result, not in long lists.
   const searched = data.columns.filter((each) => each.kind === "text" && !["known_columns", "calibration"].includes(each.name));
   const textOf = (row) => {
     texts ??= new Array(size);
-    texts[row] ??= searched.map((each) => shown(each.name, at(each.name, row))).join(" ").toLowerCase();
+    texts[row] ??= searched.map((each) => format(each.name, at(each.name, row))).join(" ").toLowerCase();
     return texts[row];
   };
-  const filtered = () => {
+  const filterRows = () => {
     const words = search ? search.value.toLowerCase().split(/\s+/).filter(Boolean) : [];
     const wanted = Object.entries(chosen).filter(([, value]) => value !== undefined);
-    const found = [];
+    const rows = [];
     for (let row = 0; row < size; row += 1) {
-      if (wanted.every(([name, { value }]) => at(name, row) === value) && words.every((word) => textOf(row).includes(word))) found.push(row);
+      if (wanted.every(([name, { value }]) => at(name, row) === value) && words.every((word) => textOf(row).includes(word))) rows.push(row);
     }
-    return found;
+    return rows;
   };
 
   // ---- saving files
@@ -100,7 +100,7 @@
   let order = { name: null, sign: 1 };
   let current = [];
   let first = 0;
-  const sorted = (rows) => {
+  const sortRows = (rows) => {
     if (order.name === null) return rows;
     const values = column(order.name);
     const isNumber = numeric(order.name);
@@ -124,20 +124,20 @@
   const content = (name, row) => {
     const value = at(name, row);
     if (name === "flags") return flagList(value || "");
-    const text = shown(name, value);
+    const text = format(name, value);
     if (name === "success" && at("success_low", row) !== null && value !== null) {
-      const interval = `${shown("success", at("success_low", row))} – ${shown("success", at("success_high", row))}`;
+      const interval = `${format("success", at("success_low", row))} – ${format("success", at("success_high", row))}`;
       return make("span", {}, text, make("small", {}, ` ${interval}`));
     }
     if (name === "gap_closed" && text !== "" && (at("flags", row) || "").split(" ").includes("no-gap")) return make("small", { "data-tip": data.flags["no-gap"].text }, text);
-    return numeric(name) ? document.createTextNode(text) : named(text);
+    return numeric(name) ? document.createTextNode(text) : isolate(text);
   };
   const draw = () => {
     const body = make("tbody");
     const page = current.slice(first, first + PAGE);
-    page.forEach((row, place) => {
-      const line = make("tr", { "data-row": String(row), "aria-rowindex": String(first + place + 2) });
-      const label = `Details of ${short(String(at("attack", row)))} on ${short(String(at("targets", row)))}, ε ${shown("epsilon", at("epsilon", row))}`;
+    page.forEach((row, index) => {
+      const line = make("tr", { "data-row": String(row), "aria-rowindex": String(first + index + 2) });
+      const label = `Details of ${cut(String(at("attack", row)))} on ${cut(String(at("targets", row)))}, ε ${format("epsilon", at("epsilon", row))}`;
       const button = make("button", { type: "button", class: "open", "aria-label": label, "aria-haspopup": "dialog" }, "+");
       line.append(make("td", {}, button));
       data.shown.forEach((name) => line.append(make("td", numeric(name) ? { class: "number" } : { class: name === "flags" ? "wide" : "text" }, content(name, row))));
@@ -146,13 +146,13 @@
     table.tBodies[0].replaceWith(body);
     table.setAttribute("aria-rowcount", String(current.length + 1));
     const last = Math.min(first + PAGE, current.length);
-    document.getElementById("count").textContent = current.length === 0 ? `no row of ${size} fits the filters` : `rows ${first + 1} to ${last} of ${current.length}${current.length === size ? "" : ` (${size} in all)`}`;
+    document.getElementById("count").textContent = current.length === 0 ? `none of ${size} rows matches the filters` : `rows ${first + 1} to ${last} of ${current.length}${current.length === size ? "" : ` (${size} in total)`}`;
     document.getElementById("previous").disabled = first === 0;
     document.getElementById("next").disabled = last >= current.length;
   };
   const refresh = () => {
-    const rows = filtered();
-    current = sorted(rows);
+    const rows = filterRows();
+    current = sortRows(rows);
     first = 0;
     draw();
     redraw(rows);
@@ -165,7 +165,7 @@
       button.addEventListener("click", () => {
         order = { name, sign: order.name === name ? -order.sign : 1 };
         table.querySelectorAll("th[aria-sort]").forEach((other) => other.setAttribute("aria-sort", other === th ? (order.sign > 0 ? "ascending" : "descending") : "none"));
-        current = sorted(current);
+        current = sortRows(current);
         first = 0;
         draw();
       });
@@ -193,13 +193,13 @@
   const list = (pairs) => {
     const found = make("dl", { class: "pairs" });
     pairs.forEach(([name, value, meaning]) => {
-      const entry = make("div", {}, make("dt", {}, named(name)), make("dd", {}, value instanceof Node ? value : named(value)));
+      const entry = make("div", {}, make("dt", {}, isolate(name)), make("dd", {}, value instanceof Node ? value : isolate(value)));
       if (meaning) entry.append(make("dd", { class: "meaning" }, meaning));
       found.append(entry);
     });
     return found;
   };
-  const passes = (flag, row) => {
+  const countExceeded = (flag, row) => {
     if (flag !== "above-ceiling" && flag !== "passed-ceiling-allowed") return "";
     const share = at("above_proved", row) ?? at("above_ceiling", row) ?? 0;
     return `. Here: ${Math.round(share * at("repetitions", row))} of ${at("repetitions", row)} repetitions; in the long run, 1 of 20 is allowed`;
@@ -207,28 +207,30 @@
   const details = (row) => {
     const body = dialog.querySelector(".body");
     body.replaceChildren();
-    dialog.querySelector("h2").replaceChildren(named(short(String(at("attack", row)), 200)), " on ", named(short(String(at("targets", row)), 200)), `, ε = ${shown("epsilon", at("epsilon", row))}`);
+    dialog.querySelector("h2").replaceChildren(isolate(cut(String(at("attack", row)), 200)), " on ", isolate(cut(String(at("targets", row)), 200)), `, ε = ${format("epsilon", at("epsilon", row))}`);
     const flags = (at("flags", row) || "").split(" ").filter(Boolean);
     body.append(make("h3", {}, "Flags"));
     if (flags.length === 0) body.append(make("p", {}, "None."));
-    else body.append(make("ul", {}, ...flags.map((name) => make("li", {}, make("span", { class: `flag ${data.flags[name].weight}` }, name), ` ${data.flags[name].text}${passes(name, row)}`))));
+    else body.append(make("ul", {}, ...flags.map((name) => make("li", {}, make("span", { class: `flag ${data.flags[name].weight}` }, name), ` ${data.flags[name].text}${countExceeded(name, row)}`))));
     const got = at("_got", row);
     body.append(make("h3", {}, "Repetitions"));
-    if (got === null || got === "") body.append(make("p", {}, "No finished repetition is listed for this row."));
+    if (got === null || got === "") body.append(make("p", {}, "This row has no finished repetitions."));
     else {
       const [reps, mine, prior] = ["_reps", "_got", "_prior"].map((name) => at(name, row).split(" "));
-      const lines = reps.map((rep, place) => make("tr", {}, ...[rep, mine[place], prior[place], String(Number(mine[place]) - Number(prior[place])).replace("-", "−")].map((text) => make("td", { class: "number" }, text))));
+      const lines = reps.map((rep, index) => make("tr", {}, ...[rep, mine[index], prior[index], String(Number(mine[index]) - Number(prior[index])).replace("-", "−")].map((text) => make("td", { class: "number" }, text))));
       const titles = ["repetition", "records reconstructed", "by the prior's guess", "difference"];
       body.append(make("div", { class: "scroll small", tabindex: "0", role: "region", "aria-label": "Repetitions" }, make("table", {}, make("thead", {}, make("tr", {}, ...titles.map((text) => make("th", { scope: "col", class: "number" }, text)))), make("tbody", {}, ...lines))));
     }
-    const groups = [["Result", /^(rank|suite_rank|success|baseline|best_possible|normalised|gap_|above|seconds|repetitions|failures|skipped|error)/], ["Ceilings, in records", /^(ceiling_|tightest_)/], ["Paired comparisons", /^against_/], ["Printed in a paper: not ours", /^paper/], ["The game, to play it again", /./]];
-    const done = new Set(["flags"]);
+    const groups = [["Result", /^(rank|suite_rank|success|baseline|best_possible|normalised|gap_|above|seconds|repetitions|failures|skipped|error)/], ["Ceilings, in records", /^(ceiling_|tightest_)/], ["Paired comparisons", /^against_/], ["Printed in a paper", /^paper/], ["Score reliability", /^(promised|calibration)/], ["Setting of the game", /./]];
+    const done = new Set(["flags", "facts"]);
     groups.forEach(([title, pattern]) => {
       const names = data.columns.map((each) => each.name).filter((name) => !done.has(name) && pattern.test(name));
       names.forEach((name) => done.add(name));
-      const pairs = names.map((name) => [name, shown(name, at(name, row)), [kinds.get(name).meaning, kinds.get(name).direction].filter(Boolean).join(". ")]).filter(([, value]) => value !== "");
+      const pairs = names.map((name) => [name, format(name, at(name, row)), [kinds.get(name).meaning, kinds.get(name).direction].filter(Boolean).join(". ")]).filter(([, value]) => value !== "");
       if (pairs.length) body.append(make("h3", {}, title), list(pairs));
     });
+    const facts = JSON.parse(at("_facts", row));
+    if (facts.length) body.append(make("h3", {}, "Facts about the mechanism"), list(facts));
     if (data.facts.length) body.append(make("h3", {}, "The run"), list(data.facts));
     dialog.showModal();
     dialog.scrollTop = 0;
@@ -238,7 +240,7 @@
 
   // ---- figures
   const field = (name) => name.replace(/[^0-9A-Za-z]/g, "_");
-  const rowsOf = (chart, rows) => {
+  const selectRows = (chart, rows) => {
     const groups = new Map();
     rows.forEach((row) => {
       const computed = at("attack", row) === data.none && at("adversary", row) === data.none;
@@ -251,7 +253,7 @@
     return { rows: kept.slice(0, chart.most).flat(), left: Math.max(0, kept.length - chart.most) };
   };
   const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-  const look = () => {
+  const themeConfig = () => {
     const [ink, soft, rule, card] = ["--ink", "--soft", "--rule", "--card"].map(style);
     return {
       background: card, font: "system-ui, sans-serif", view: { stroke: rule },
@@ -259,14 +261,14 @@
       legend: { labelColor: ink, titleColor: ink }, header: { labelColor: ink, titleColor: ink }, title: { color: ink, subtitleColor: soft },
     };
   };
-  const fitted = (spec, width) => {
-    const found = structuredClone(spec);
-    const unit = found.spec ?? found;
-    if (found.columns === 2 && width < 640) found.columns = 1;
+  const fitSpec = (spec, width) => {
+    const result = structuredClone(spec);
+    const unit = result.spec ?? result;
+    if (result.columns === 2 && width < 640) result.columns = 1;
     if (typeof unit.width === "number") {
       const margin = unit.height && unit.height.step ? (width < 500 ? 180 : 210) : 75;
-      unit.width = Math.max(140, Math.floor(width / (found.columns ?? 1)) - margin);
-      if (found.facet && found.facet.header) found.facet.header.labelLimit = unit.width;
+      unit.width = Math.max(140, Math.floor(width / (result.columns ?? 1)) - margin);
+      if (result.facet && result.facet.header) result.facet.header.labelLimit = unit.width;
     }
     if (width < 500) {
       const narrow = (node) => {
@@ -275,17 +277,17 @@
         if (typeof node.labelLimit === "number") node.labelLimit = Math.min(node.labelLimit, node.orient ? 140 : Math.max(100, unit.width ?? 100));
         Object.values(node).forEach(narrow);
       };
-      narrow(found);
+      narrow(result);
       const y = (unit.layer ?? [unit]).map((each) => each.encoding?.y?.axis).filter(Boolean);
       y.forEach((axis) => { axis.labelLimit = 148; });
     }
-    return found;
+    return result;
   };
-  const drawnInto = (place, chart, rows, width, caption = {}) => {
+  const drawInto = (place, chart, rows, width, caption = {}) => {
     const values = rows.map((row) => Object.fromEntries(chart.columns.map((name) => [field(name), at(name, row)])));
-    const spec = { ...fitted(chart.spec, width), ...caption, $schema: "https://vega.github.io/schema/vega-lite/v6.json", data: { name: "rows", values } };
+    const spec = { ...fitSpec(chart.spec, width), ...caption, $schema: "https://vega.github.io/schema/vega-lite/v6.json", data: { name: "rows", values } };
     const dark = getComputedStyle(document.documentElement).colorScheme.startsWith("dark");
-    return window.vegaEmbed(place, spec, { ast: true, actions: false, renderer: "svg", config: look(), tooltip: { theme: dark ? "dark" : "light" } });
+    return window.vegaEmbed(place, spec, { ast: true, actions: false, renderer: "svg", config: themeConfig(), tooltip: { theme: dark ? "dark" : "light" } });
   };
   const lines = (text, most) => text.split(" ").reduce((found, word) => {
     const last = found[found.length - 1];
@@ -297,17 +299,17 @@
   const embed = async (each) => {
     const turn = (each.turn += 1);
     const { chart, box, wanted } = each;
-    const { rows, left } = rowsOf(chart, wanted);
+    const { rows, left } = selectRows(chart, wanted);
     each.drawn = wanted;
     each.rows = rows;
     const place = box.querySelector(".plot");
     const note = box.querySelector(".left");
     box.querySelectorAll(".save button").forEach((button) => { button.disabled = rows.length === 0; });
-    note.textContent = rows.length === 0 ? `Nothing to draw: ${chart.absent}.` : left > 0 ? `${left} more groups of rows do not fit: filter to see others.` : "";
+    note.textContent = rows.length === 0 ? `Nothing to draw: ${chart.absent}.` : left > 0 ? `${left} more groups of rows do not fit: use the filters to see them.` : "";
     if (each.view) { each.view.finalize(); each.view = null; }
     place.replaceChildren();
     if (rows.length === 0) return;
-    const found = await drawnInto(place, chart, rows, place.clientWidth);
+    const found = await drawInto(place, chart, rows, place.clientWidth);
     if (turn !== each.turn) { found.finalize(); return; }
     each.view = found.view;
     const svg = place.querySelector("svg");
@@ -327,11 +329,11 @@
   figures.forEach((each) => {
     watcher.observe(each.box);
     const { chart, box } = each;
-    // A saved figure stands alone: it takes its title and how to read it along.
+    // A saved figure includes its title and how to read it.
     const saving = async (write) => {
       const width = box.querySelector(".plot").clientWidth;
       const caption = { title: { text: chart.title, subtitle: lines(chart.reads, Math.max(40, Math.floor(width / 7))), anchor: "start" } };
-      const { view, finalize } = await drawnInto(make("div"), chart, rowsOf(chart, each.wanted).rows, width, caption);
+      const { view, finalize } = await drawInto(make("div"), chart, selectRows(chart, each.wanted).rows, width, caption);
       await write(view);
       finalize();
     };
@@ -342,7 +344,7 @@
         canvas.toBlob((blob) => save(`${chart.name}.png`, blob));
       }),
       csv: () => {
-        const { rows } = rowsOf(chart, each.wanted);
+        const { rows } = selectRows(chart, each.wanted);
         save(`${chart.name}.csv`, csv(chart.columns.filter((name) => rows.some((row) => at(name, row) !== null) || name === "epsilon"), rows), "text/csv");
       },
     };
@@ -359,12 +361,12 @@
   const theme = document.getElementById("theme");
   const prefers = window.matchMedia("(prefers-color-scheme: dark)");
   const isDark = () => (document.documentElement.dataset.theme ?? (prefers.matches ? "dark" : "light")) === "dark";
-  const say = () => { theme.textContent = isDark() ? "Light" : "Dark"; theme.setAttribute("aria-label", `Switch to the ${isDark() ? "light" : "dark"} theme`); };
-  const repaint = () => { say(); figures.forEach((each) => { each.drawn = null; if (each.seen) embed(each); }); };
+  const labelTheme = () => { theme.textContent = isDark() ? "Light" : "Dark"; theme.setAttribute("aria-label", `Switch to the ${isDark() ? "light" : "dark"} theme`); };
+  const repaint = () => { labelTheme(); figures.forEach((each) => { each.drawn = null; if (each.seen) embed(each); }); };
   theme.hidden = false;
   theme.addEventListener("click", () => { document.documentElement.dataset.theme = isDark() ? "light" : "dark"; repaint(); });
   prefers.addEventListener("change", repaint);
-  say();
+  labelTheme();
 
   // ---- the glossary, on hover and on focus
   const tip = document.getElementById("tip");
@@ -375,14 +377,14 @@
     if (data.glossary[name] && !target.closest("th[data-name]")) return data.glossary[name];
     return found ? [found.meaning, found.direction].filter(Boolean).join(". ") : "";
   };
-  let told = null;
-  const hide = () => { tip.hidden = true; if (told) told.removeAttribute("aria-describedby"); told = null; };
-  const tell = (event) => {
+  let described = null;
+  const hideTip = () => { tip.hidden = true; if (described) described.removeAttribute("aria-describedby"); described = null; };
+  const showTip = (event) => {
     const target = event.target instanceof Element ? event.target.closest("[data-term], [data-tip]") : null;
-    if (target === told) return;
-    hide();
+    if (target === described) return;
+    hideTip();
     if (!target || !meaning(target)) return;
-    told = target;
+    described = target;
     tip.textContent = meaning(target);
     tip.hidden = false;
     target.setAttribute("aria-describedby", "tip");
@@ -391,10 +393,10 @@
     const below = box.bottom + 6;
     tip.style.top = `${below + tip.offsetHeight > window.innerHeight ? Math.max(8, box.top - tip.offsetHeight - 6) : below}px`;
   };
-  document.addEventListener("mouseover", tell);
-  document.addEventListener("focusin", tell);
-  document.addEventListener("scroll", hide, true);
-  document.addEventListener("keydown", (event) => { if (event.key === "Escape") hide(); });
+  document.addEventListener("mouseover", showTip);
+  document.addEventListener("focusin", showTip);
+  document.addEventListener("scroll", hideTip, true);
+  document.addEventListener("keydown", (event) => { if (event.key === "Escape") hideTip(); });
 
   if (table) refresh();
   document.documentElement.dataset.ready = "yes";

@@ -7,7 +7,7 @@ from dataclasses import astuple, fields
 from itertools import takewhile
 
 from reconbench.reports.compare.compare import Change, Comparison, Verdict
-from reconbench.reports.leaderboard.table import as_csv
+from reconbench.reports.leaderboard.table import format_csv
 from reconbench.reports.text.document import list_first_items, render_markdown, render_page
 from reconbench.reports.text.number_format import brief, number, p_value, signed
 
@@ -76,7 +76,7 @@ def compare_csv(comparison: Comparison) -> str:
     """One line per cell, then one per attack."""
     rows = [list(astuple(each)) for each in (*comparison.cells, *comparison.overall)]
     texts = [[str(v) if isinstance(v, Verdict) else v for v in row] for row in rows]
-    return as_csv([[field.name for field in fields(Change)], *texts])
+    return format_csv([[field.name for field in fields(Change)], *texts])
 
 
 def _values(comparison: Comparison, before: str, after: str) -> dict[str, object]:

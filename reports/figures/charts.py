@@ -1,15 +1,15 @@
 """The figures of a leaderboard: which rows each takes and what it shows, for page and paper.
 
-A figure draws rows from a data source named ``rows``, whose fields are columns of the board with
-every sign that is no letter or digit turned into ``_``. Names of columns, attacks and data sets
-reach a figure as data only, never as part of an expression.
+A figure draws rows from a data source named ``rows``, whose fields are columns of the leaderboard
+with every character that is not a letter or a digit replaced by ``_``. Names of columns, attacks
+and data sets reach a figure as data only, never as part of an expression.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -39,12 +39,12 @@ SOURCE = "rows"
 # The attack and the adversary of a computed row.
 NO_ATTACK = "none"
 
-# What the rows of a panel have in common names it. These columns a figure draws or names itself.
+# A panel is named by what its rows have in common, except for these columns, which figures draw.
 _DRAWN = ("targets", "known_columns", "epsilon")
 
 
-def _labelled(column: str) -> str:
-    """A Vega expression for a column's value with its label; nothing where it is as usual."""
+def _label_column(column: str) -> str:
+    """A Vega expression for a column's labelled value; empty text where it has its usual value."""
     axis = AXES.get(column, Axis(column, column, "", f"{column} = {{}}"))
     before, after = axis.label.split("{}")
     numeric = get_type_hints(Setting).get(column) is float
@@ -81,15 +81,15 @@ class Chart:
     played: bool = True
 
 
-def field(column: str) -> str:
+def field_name(column: str) -> str:
     """A column's name as Vega-Lite takes it without escapes."""
     return re.sub(r"[^0-9A-Za-z]", "_", column)
 
 
-def chosen(
+def select_rows(
     chart: Chart, rows: Sequence[Mapping[str, Value]]
 ) -> tuple[list[Mapping[str, Value]], int]:
-    """The rows that a figure draws, and how many groups it leaves out for want of room."""
+    """The rows that a figure draws, and how many groups it has no room for."""
     groups: dict[tuple[Value, ...], list[Mapping[str, Value]]] = {}
     for row in rows:
         computed = row["attack"] == NO_ATTACK == row["adversary"]
@@ -103,69 +103,71 @@ def chosen(
     return [row for group in kept[: chart.most] for row in group], max(0, len(kept) - chart.most)
 
 
-def _panel(game: Sequence[str], *without: str) -> str:
-    return " + ".join(_labelled(name) for name in game if name not in (*_DRAWN, *without))
+def _name_panel(game: Sequence[str], *without: str) -> str:
+    return " + ".join(_label_column(name) for name in game if name not in (*_DRAWN, *without))
 
 
-def calculated(**expressions: str) -> list[dict[str, Any]]:
+def calculate(**expressions: str) -> list[dict[str, Any]]:
     return [{"calculate": text, "as": name} for name, text in expressions.items()]
 
 
-def shares(columns: Sequence[str]) -> list[dict[str, Any]]:
+def calculate_shares(columns: Sequence[str]) -> list[dict[str, Any]]:
     """Records as a percentage of n."""
-    names = [field(each) for each in columns]
-    return calculated(
+    names = [field_name(column) for column in columns]
+    return calculate(
         **{
-            f"{each}_share": f"isValid(datum.{each}) ? 100 * datum.{each} / datum.n : null"
-            for each in names
+            f"{name}_share": f"isValid(datum.{name}) ? 100 * datum.{name} / datum.n : null"
+            for name in names
         }
     )
 
 
-def looked_up(texts: Mapping[str, str], key: str) -> str:
+def look_up(texts: Mapping[str, str], key: str) -> str:
     return f"{json.dumps(dict(texts))}[datum.{key}]"
 
 
 @cache
-def _drawings() -> Mapping[str, Any]:
-    found: dict[str, Any] = json.loads(DRAWINGS.read_text(encoding="utf-8"))
-    return found
+def _load_drawings() -> Mapping[str, Any]:
+    drawings: dict[str, Any] = json.loads(DRAWINGS.read_text(encoding="utf-8"))
+    return drawings
 
 
-def spec(
+def build_spec(
     game: Sequence[str], drawing: str, group: str, *transforms: Mapping[str, Any]
 ) -> Mapping[str, Any]:
     """A drawing over the data source, its panels named by an expression over a row."""
-    named = calculated(
+    named = calculate(
         who=_LABEL,
         budget=_BUDGET,
         budget_order="datum.epsilon === null ? 1e300 : datum.epsilon",
-        panel=_panel(game),
+        panel=_name_panel(game),
         group=group,
     )
     source = {"data": {"name": SOURCE}, "transform": [*named, *transforms]}
-    return {**source, **_drawings()[drawing]}
+    return {**source, **_load_drawings()[drawing]}
 
 
-def folded(columns: Sequence[str], value: str) -> list[dict[str, Any]]:
-    """One line a ceiling: its bound's name and its value."""
+def fold_columns(columns: Sequence[str], value: str) -> list[dict[str, Any]]:
+    """One line per ceiling: its bound's name and its value."""
     texts = {
-        field(each): each.removeprefix("ceiling_").removeprefix("value_").removesuffix(f"_{TOP}")
-        for each in columns
+        field_name(name): name.removeprefix("ceiling_")
+        .removeprefix("value_")
+        .removesuffix(f"_{TOP}")
+        for name in columns
     }
     return [
         {"fold": list(texts), "as": ["column", "raw"]},
         {"filter": "isValid(datum.raw)"},
-        *calculated(value=value, bound=looked_up(texts, "column")),
+        *calculate(value=value, bound=look_up(texts, "column")),
     ]
 
 
-# Records, promises and hits by attack and tenth, with Wilson's interval of the share that is right.
+# Records, summed scores and hits by attack and tenth, with Wilson's interval of the hit rate.
 _RELIABILITY: Sequence[Mapping[str, Any]] = (
-    *calculated(tenth="split(datum.calibration, ' ')"),
+    *calculate(tenth="split(datum.calibration, ' ')"),
     {"flatten": ["tenth"]},
-    *calculated(parts="split(datum.tenth, ':')"),
-    *calculated(
+    *calculate(parts="split(datum.tenth, ':')"),
+    *calculate(
         tenth="datum.parts[0]",
         records="toNumber(datum.parts[1])",
         sure="toNumber(datum.parts[1]) * toNumber(datum.parts[2])",
@@ -173,11 +175,11 @@ _RELIABILITY: Sequence[Mapping[str, Any]] = (
     ),
     {
         "aggregate": [
-            {"op": "sum", "field": each, "as": each} for each in ("records", "sure", "right")
+            {"op": "sum", "field": name, "as": name} for name in ("records", "sure", "right")
         ],
         "groupby": ["group", "who", "tenth"],
     },
-    *calculated(
+    *calculate(
         said="100 * datum.sure / datum.records",
         held="100 * datum.right / datum.records",
         middle="100 * (datum.right + 1.92) / (datum.records + 3.84)",
@@ -186,47 +188,14 @@ _RELIABILITY: Sequence[Mapping[str, Any]] = (
             " / (datum.records + 3.84)"
         ),
     ),
-    *calculated(low="datum.middle - datum.half", high="datum.middle + datum.half"),
+    *calculate(low="datum.middle - datum.half", high="datum.middle + datum.half"),
 )
 
-_AXES: Mapping[str, str] = {
-    "epsilon": "ε",
-    "target_columns": "the number of columns",
-    "within": "the error",
-    "n": "n",
-    "k": "k",
-    "value_baseline": "the baseline",
-}
 _READS_SWEEP = (
     "Lines with marks: attacks, with 95 % intervals. Grey dashes: the prior alone. Green dots: the "
-    "best possible. Purple: the most any attack gets on average. Orange: the ceiling of a single "
+    "best possible. Purple: the most any attack gets on average. Orange: the ceilings on a single "
     "run, from 5 % to 95 %. Higher is more leaked."
 )
-
-
-def _sweep_chart(
-    game: Sequence[str],
-    name: str,
-    title: str,
-    drawing: str,
-    varies: str,
-    without: tuple[str, ...],
-    group: str,
-) -> Chart:
-    return Chart(
-        name=name,
-        title=title,
-        reads=_READS_SWEEP,
-        columns=(*game, "target_columns", "within", *_WHO, *_RECORDS, "flags"),
-        needs=("success", varies) if varies != "epsilon" else ("success",),
-        alike=tuple(each for each in game if each not in without),
-        most=8,
-        absent=f"no rows differ in {_AXES[varies]} and in nothing else",
-        spec=spec(game, drawing, group, *shares(_RECORDS)),
-        varies=varies,
-    )
-
-
 _TARGETS = (
     "': ' + datum.targets + (0 < datum.known && datum.known < 4 ? ', knowing ' + "
     "datum.known_columns : '')"
@@ -235,92 +204,127 @@ _AT = "', ε = ' + datum.budget"
 _TOGETHER = "(datum.target_columns > 1 ? ', ' + datum.target_columns + ' columns at once' : '')"
 
 
-def charts(columns: Sequence[str]) -> list[Chart]:
-    """Every figure over a board with these columns, in the order of the page."""
+@dataclass(frozen=True)
+class _Sweep:
+    """Success against one column, over rows that agree in all others but ``free``.
+
+    ``panel`` is what the name of a panel adds to the usual axes.
+    """
+
+    name: str
+    against: str
+    drawing: str
+    varies: str
+    varies_text: str
+    free: tuple[str, ...]
+    panel: str
+
+    def make_chart(self, game: Sequence[str]) -> Chart:
+        needs = ("success",) if self.varies == "epsilon" else ("success", self.varies)
+        group = f"{_name_panel(game, *self.free)} + {self.panel}"
+        return Chart(
+            name=self.name,
+            title=f"Success against {self.against}",
+            reads=_READS_SWEEP,
+            columns=(*game, "target_columns", "within", *_WHO, *_RECORDS, "flags"),
+            needs=needs,
+            alike=tuple(column for column in game if column not in self.free),
+            most=8,
+            absent=f"no rows differ in {self.varies_text} only",
+            spec=build_spec(game, self.drawing, group, *calculate_shares(_RECORDS)),
+            varies=self.varies,
+        )
+
+
+_SWEEPS = (
+    _Sweep("epsilon", "the budget ε", "by-epsilon", "epsilon", "ε", ("epsilon",), _TARGETS),
+    _Sweep(
+        "columns",
+        "the number of columns guessed at once",
+        "by-columns",
+        "target_columns",
+        "the number of columns",
+        ("targets", "known_columns"),
+        _AT,
+    ),
+    _Sweep(
+        "within",
+        "the L1 error that still counts",
+        "by-error",
+        "within",
+        "the error",
+        ("metric",),
+        f"{_TARGETS} + {_AT}",
+    ),
+    _Sweep("n", "the number of records", "by-n", "n", "n", ("n",), f"{_TARGETS} + {_AT}"),
+    _Sweep("k", "the size of the marginals", "by-k", "k", "k", ("k",), f"{_TARGETS} + {_AT}"),
+)
+# Bounds computed without a game: name, title, column that varies and its text, column that is
+# equal in a panel, and what the name of the panel says of it.
+_COMPUTED = (
+    (
+        "computed",
+        "Bounds against the budget ε, computed",
+        "epsilon",
+        "ε",
+        "value_baseline",
+        "datum.mechanism + ', baseline ' + format(datum.value_baseline, '.3~g')",
+    ),
+    (
+        "computed-baseline",
+        "Bounds against the baseline, computed",
+        "value_baseline",
+        "the baseline",
+        "guarantee",
+        "datum.guarantee",
+    ),
+)
+
+
+def list_charts(columns: Collection[str]) -> list[Chart]:
+    """Every figure over a leaderboard with these columns, in the order of the page."""
     game = tuple(name for name in AXIS_COLUMNS if name in columns)
-    # What games have in common that differ in which columns are hidden, and in the budget alone.
+    # What games have in common that differ only in the budget and in which columns are hidden.
     alike = tuple(name for name in game if name not in _DRAWN)
     shape = (*alike, "target_columns")
     values = tuple(
-        each for each in columns if each.startswith("value_") and each != "value_baseline"
+        name for name in columns if name.startswith("value_") and name != "value_baseline"
     )
-    tops = tuple(each for each in _TOPS if each in columns)
-    line = calculated(line="datum.targets + ', ε ' + datum.budget")
+    tops = tuple(name for name in _TOPS if name in columns)
+    line = calculate(line="datum.targets + ', ε ' + datum.budget")
     return [
         Chart(
             "success",
             "Prior, attacks, best possible and ceilings",
-            "Grey bar: the prior alone expects this. Coloured marks: attacks, mean with 95 % "
+            "Grey bar: what the prior alone expects. Coloured marks: attacks, mean with 95 % "
             "interval. Green star: best possible. Purple: the most any attack gets on "
-            "average. Orange whisker: ceilings of a single run at 5, 50 and 95 %. P: printed in "
+            "average. Orange whisker: ceilings on a single run at 5, 50 and 95 %. P: printed in "
             "a paper. Further right is more leaked.",
             (*game, *_WHO, *_RECORDS, *_PRINTED, "flags"),
             ("success",),
             game,
             60,
             "no attack finished a repetition",
-            spec(game, "bars", "datum.panel", *line, *shares((*_RECORDS, "paper_success"))),
+            build_spec(
+                game, "bars", "datum.panel", *line, *calculate_shares((*_RECORDS, "paper_success"))
+            ),
         ),
-        _sweep_chart(
-            game,
-            "epsilon",
-            "Success against the budget ε",
-            "by-epsilon",
-            "epsilon",
-            ("epsilon",),
-            f"datum.panel + {_TARGETS}",
-        ),
-        _sweep_chart(
-            game,
-            "columns",
-            "Success against the number of columns guessed at once",
-            "by-columns",
-            "target_columns",
-            ("targets", "known_columns"),
-            f"datum.panel + {_AT}",
-        ),
-        _sweep_chart(
-            game,
-            "within",
-            "Success against the L1 error that still counts",
-            "by-error",
-            "within",
-            ("metric",),
-            f"{_panel(game, 'metric')} + {_TARGETS} + {_AT}",
-        ),
-        _sweep_chart(
-            game,
-            "n",
-            "Success against the number of records",
-            "by-n",
-            "n",
-            ("n",),
-            f"{_panel(game, 'n')} + {_TARGETS} + {_AT}",
-        ),
-        _sweep_chart(
-            game,
-            "k",
-            "Success against the size of the marginals",
-            "by-k",
-            "k",
-            ("k",),
-            f"{_panel(game, 'k')} + {_TARGETS} + {_AT}",
-        ),
+        *(sweep.make_chart(game) for sweep in _SWEEPS),
         Chart(
             "heat",
             "What the ceiling leaves open, by column and budget",
-            "Colour: the ceiling on the mean less the mean success, in % of n. Dark: a wide gap, "
+            "Colour: the ceiling on the mean minus the mean success, in % of n. Dark: a wide gap, "
             "so a better attack or a tighter bound is missing. Light: nothing better is possible.",
             (*game, *_WHO, "success", "tightest_mean", "gap_closed"),
             ("success", "tightest_mean"),
             (*alike, *_WHO),
             12,
             "no row has both a success and a ceiling on the mean",
-            spec(
+            build_spec(
                 game,
                 "heat",
                 "datum.who + ': ' + datum.panel",
-                *calculated(open="100 * (datum.tightest_mean - datum.success) / datum.n"),
+                *calculate(open="100 * (datum.tightest_mean - datum.success) / datum.n"),
             ),
         ),
         Chart(
@@ -328,22 +332,23 @@ def charts(columns: Sequence[str]) -> list[Chart]:
             "Where the gap comes from",
             "From an attack's success up to the ceiling on the mean: what the best attack of the "
             "same adversary gains (attack weakness), what knowing all other records adds (threat "
-            "model), and what no attack reaches (bound looseness). Threat and bound stand as one "
-            "part where the informed adversary did not play. A part a little below 0 is luck.",
+            "model), and what no attack reaches (bound looseness). Threat and bound are one "
+            "part where the informed adversary did not play. Chance can make a part slightly "
+            "negative.",
             (*game, *_WHO, *PARTS),
             ("gap_attack",),
             (*game, *_WHO),
             40,
             "no game has its best possible success: add the attack posterior",
-            spec(
+            build_spec(
                 game,
                 "split",
                 "datum.panel",
-                *shares(tuple(PARTS)),
-                *calculated(line="datum.targets + ', ε ' + datum.budget + ', ' + datum.who"),
+                *calculate_shares(tuple(PARTS)),
+                *calculate(line="datum.targets + ', ε ' + datum.budget + ', ' + datum.who"),
                 {"fold": [f"{name}_share" for name in PARTS], "as": ["key", "size"]},
                 {"filter": "isValid(datum.size)"},
-                *calculated(part=looked_up({f"{k}_share": v for k, v in PARTS.items()}, "key")),
+                *calculate(part=look_up({f"{k}_share": v for k, v in PARTS.items()}, "key")),
             ),
         ),
         Chart(
@@ -356,30 +361,30 @@ def charts(columns: Sequence[str]) -> list[Chart]:
             game,
             400,
             "no row has both a time and a normalised advantage",
-            spec(game, "time", "datum.panel", {"filter": "datum.seconds > 0"}),
+            build_spec(game, "time", "datum.panel", {"filter": "datum.seconds > 0"}),
         ),
         Chart(
             "bounds",
-            "The 95 % ceilings of a single run, by bound",
-            "The lower a line, the tighter the bound; mean over the columns of a data set.",
+            "The 95 % ceilings on a single run, by bound",
+            "The lower a line, the tighter the bound. Mean over the columns of a data set.",
             (*game, "target_columns", *_WHO, *tops),
             ("tightest_0.95",),
             shape,
             8,
             "no row has a 95 % ceiling",
-            spec(
+            build_spec(
                 game,
                 "bounds",
                 f"datum.panel + {_TOGETHER}",
-                *folded(tops, "100 * datum.raw / datum.n"),
+                *fold_columns(tops, "100 * datum.raw / datum.n"),
             ),
         ),
         Chart(
             "calibration",
-            "How right attacks are where they are sure",
-            "Records put together by the chance that the attack gives its own guess, all columns "
-            "and budgets of a game. On the diagonal every chance holds; below it the attack is "
-            "surer than it is right. Larger marks: more records. Bars: 95 % interval, as if "
+            "Score reliability: how often attacks are right when they are sure",
+            "Records grouped by the probability that the attack gives its own guess, over all "
+            "columns and budgets of a game. On the diagonal every probability holds; below it the "
+            "attack is overconfident. Larger marks: more records. Bars: 95 % intervals, as if "
             "records were independent.",
             (
                 *game,
@@ -393,46 +398,29 @@ def charts(columns: Sequence[str]) -> list[Chart]:
             ("calibration",),
             shape,
             8,
-            "no attack gave its guesses chances between 0 and 1",
-            spec(game, "calibration", f"datum.panel + {_TOGETHER}", *_RELIABILITY),
+            "no attack gave its guesses probabilities between 0 and 1",
+            build_spec(game, "calibration", f"datum.panel + {_TOGETHER}", *_RELIABILITY),
         ),
         *(
             Chart(
                 name,
                 title,
-                "Values of bounds for one target, without a table or an attack; the metric says of "
-                "what. The lower a line, the tighter the bound.",
+                "Values of bounds for one target, computed without a table or an attack; the "
+                "metric says what they are. The lower a line, the tighter the bound.",
                 (*game, *_WHO, "guarantee", "value_baseline", *values),
                 ("value_baseline",),
-                ("dataset", "metric", "mechanism", apart),
+                ("dataset", "metric", "mechanism", alike_column),
                 12,
-                f"no computed rows differ in {_AXES[varies]} and in nothing else",
-                spec(
+                f"no computed rows differ in {varies_text} only",
+                build_spec(
                     game,
-                    drawing,
-                    f"datum.dataset + ', ' + datum.metric + ', ' + {told}",
-                    *folded(values, "datum.raw"),
+                    name,
+                    f"datum.dataset + ', ' + datum.metric + ', ' + {panel}",
+                    *fold_columns(values, "datum.raw"),
                 ),
                 varies=varies,
                 played=False,
             )
-            for name, title, drawing, varies, apart, told in (
-                (
-                    "computed",
-                    "Bounds against the budget ε, computed",
-                    "computed",
-                    "epsilon",
-                    "value_baseline",
-                    "datum.mechanism + ', baseline ' + format(datum.value_baseline, '.3~g')",
-                ),
-                (
-                    "computed-baseline",
-                    "Bounds against the baseline, computed",
-                    "computed-baseline",
-                    "value_baseline",
-                    "guarantee",
-                    "datum.guarantee",
-                ),
-            )
+            for name, title, varies, varies_text, alike_column, panel in _COMPUTED
         ),
     ]

@@ -11,9 +11,9 @@ from importlib import import_module
 from textwrap import wrap
 from typing import Any
 
-from reconbench.reports.figures.charts import SOURCE, Chart, charts, chosen, field
+from reconbench.reports.figures.charts import SOURCE, Chart, field_name, list_charts, select_rows
 from reconbench.reports.leaderboard.columns import ReportError, Value
-from reconbench.reports.leaderboard.table import Board, as_csv
+from reconbench.reports.leaderboard.table import Leaderboard, format_csv
 from reconbench.reports.text.templates import printable
 
 PIXELS_PER_POINT = 2.0
@@ -50,20 +50,24 @@ class FigureFile:
 
 def figure_data(chart: Chart, rows: Sequence[Mapping[str, Value]]) -> list[dict[str, Value]]:
     """What Vega-Lite draws: the chart's columns under plain names; an infinite ε is null."""
-    return [{field(name): _make_plain(row.get(name)) for name in chart.columns} for row in rows]
+    return [
+        {field_name(name): _make_plain(row.get(name)) for name in chart.columns} for row in rows
+    ]
 
 
 def figure_csv(chart: Chart, rows: Sequence[Mapping[str, Value]]) -> str:
     """The numbers behind a figure, with the names of the leaderboard's columns."""
     here = [name for name in chart.columns if any(row.get(name) is not None for row in rows)]
-    return as_csv([here, *([row.get(name) for name in here] for row in rows)])
+    return format_csv([here, *([row.get(name) for name in here] for row in rows)])
 
 
-def draw_leaderboard_figures(board: Board, formats: Sequence[Format]) -> Iterator[FigureFile]:
+def draw_leaderboard_figures(
+    leaderboard: Leaderboard, formats: Sequence[Format]
+) -> Iterator[FigureFile]:
     """Draw every figure that the rows allow, in each format, with its numbers as CSV."""
     converter = _import_converter()
-    for chart in charts(board.columns):
-        rows, _ = chosen(chart, board.rows)
+    for chart in list_charts(leaderboard.columns):
+        rows, _ = select_rows(chart, leaderboard.rows)
         if not rows:
             continue
         yield FigureFile(f"{chart.name}.csv", figure_csv(chart, rows).encode())

@@ -1,10 +1,11 @@
-"""The columns of a leaderboard: their order, their meaning, and a row's values."""
+"""The columns of a leaderboard: the name, meaning, kind and direction of each, in order."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, get_type_hints
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import get_type_hints
 
 from reconbench.benchmarks.game.setting import AXES, Setting
 from reconbench.benchmarks.store.summary import (
@@ -15,6 +16,7 @@ from reconbench.benchmarks.store.summary import (
     Summary,
     declared_bounds,
 )
+from reconbench.reports.leaderboard.printed_values import find_printed_values
 
 Value = str | int | float | None
 
@@ -23,258 +25,433 @@ class ReportError(ValueError):
     """Results that cannot be reported."""
 
 
+class Direction(StrEnum):
+    """What a larger number means."""
+
+    LEAKED = "Higher: more was reconstructed"
+    GUESSED = "Higher: more can be guessed without the release"
+    ALLOWED = "Higher: more is allowed, so the guarantee is weaker"
+    CLAIMED = "Above the success: overconfident; below it: underconfident"
+    MISJUDGED = "Higher: the scores of the attack are less reliable"
+    WEAK = "Higher: more room for a better attack"
+    LOOSE = "Higher: the analysis leaves more open"
+    BETTER = "Lower: a better rank"
+    SURPRISE = "Lower: harder to explain by chance"
+    BUDGET = "Higher: less noise, less privacy"
+    COST = "Higher: slower"
+    NONE = ""
+
+
+@dataclass(frozen=True)
+class Column:
+    """One entry of the data dictionary; ``kind`` is text, integer, number or boolean."""
+
+    name: str
+    meaning: str
+    kind: str = "number"
+    direction: Direction = Direction.NONE
+
+
+def _index(columns: Iterable[Column]) -> dict[str, Column]:
+    return {column.name: column for column in columns}
+
+
 CONFIDENCES: Mapping[str, str] = {"0.05": "5 %", "0.5": "50 %", "0.95": "95 %"}
 _UNKNOWN = "a bound that neither the stored rows nor this version of reconbench declare"
 
 
-def _ceiling_column(bound: str, level: str) -> str:
+def _name_ceiling(bound: str, level: str) -> str:
     return f"ceiling_{bound}" if level == MEAN else f"ceiling_{bound}_{level}"
 
 
-def _ceiling_columns(declared: Declaration) -> dict[str, str]:
-    """The columns of a bound, with their meaning."""
-    said = f"{declared.statement.rstrip('.')}; {declared.reference}"
-    if declared.kind is Kind.MEAN:
-        text = (
-            "no attack reconstructs more records than this in expectation, that is on average over "
-            f"runs, though a single run may; mean over repetitions ({said})"
-        )
-        return {_ceiling_column(declared.name, MEAN): text}
-    return {
-        _ceiling_column(declared.name, level): (
-            "at most this many records are reconstructed with a probability of at least "
-            f"{percent}, mean over repetitions ({declared.scope}. {said})"
-        )
-        for level, percent in CONFIDENCES.items()
-    }
+def _declare_ceilings(bound: Declaration) -> list[Column]:
+    """The columns of a bound: one per confidence, or one on the mean."""
+    source = f"{bound.statement.rstrip('.')}; {bound.reference}"
+    if bound.kind is Kind.MEAN:
+        meanings = {
+            MEAN: "no attack reconstructs more records than this in expectation, that is on "
+            f"average over runs, though a single run may; mean over repetitions ({source})"
+        }
+    else:
+        meanings = {
+            level: "at most this many records are reconstructed with a probability of at least "
+            f"{percent}, mean over repetitions ({bound.scope}. {source})"
+            for level, percent in CONFIDENCES.items()
+        }
+    return [
+        Column(_name_ceiling(bound.name, level), meaning, direction=Direction.ALLOWED)
+        for level, meaning in meanings.items()
+    ]
 
 
-_CEILINGS = {
-    name: meaning
-    for declared in declared_bounds().values()
-    for name, meaning in _ceiling_columns(declared).items()
-}
+_CEILINGS = _index(
+    column for bound in declared_bounds().values() for column in _declare_ceilings(bound)
+)
 _BASELINE = "value_baseline"
-_VALUES = {
-    _BASELINE: (
-        "computed rows: the success of the best guess from the prior alone, against one target; "
-        "empty where attacks played"
-    )
-} | {
-    f"value_{bound}": (
-        f"computed rows: what the column metric says, for one target: the most that the bound "
-        f"allows of success or of advantage, how many queries, or the error of one ({meaning})"
-    )
-    for bound, meaning in VALUE_MEANINGS.items()
-}
-
-_RAD: Mapping[str, str] = {
-    "rad": (
-        "reconstruction advantage, from −1 to 1 (Guerra-Balboa 2026, Definition 4.1): the success "
-        "rate on records that took part, less that of the same attack on them when others took "
-        "part in their place; mean over repetitions"
-    ),
-    "rad_low": "lower end of the 95 % interval of rad (Student's t over repetitions)",
-    "rad_high": "upper end of the 95 % interval of rad",
-    "ceiling_rad": "no attack has a larger advantage in expectation; mean over repetitions",
-    "rad_theorem": (
-        "where ceiling_rad is from: Theorem 4.3 of Guerra-Balboa 2026, from the channel of one "
-        "record, or Theorem 4.2, the total variation of the guarantee"
-    ),
-}
+_VALUES = _index(
+    [
+        Column(
+            _BASELINE,
+            "computed rows: the success of the best guess from the prior alone on one target; "
+            "empty if an attack played",
+            direction=Direction.GUESSED,
+        ),
+        *(
+            Column(
+                f"value_{bound}",
+                "computed rows: the value for one target of what the column metric names: the "
+                "largest success or advantage that the bound allows, a number of queries, or the "
+                f"error of one query ({meaning})",
+                direction=Direction.ALLOWED,
+            )
+            for bound, meaning in VALUE_MEANINGS.items()
+        ),
+    ]
+)
+_RAD = _index(
+    [
+        Column(
+            "rad",
+            "reconstruction advantage, from −1 to 1 (Guerra-Balboa 2026, Definition 4.1): the "
+            "success rate on records that took part, minus that of the same attack on the same "
+            "records when others took their place; mean over repetitions",
+            direction=Direction.LEAKED,
+        ),
+        Column(
+            "rad_low",
+            "lower end of the 95 % interval of rad (Student's t over repetitions)",
+            direction=Direction.LEAKED,
+        ),
+        Column("rad_high", "upper end of the 95 % interval of rad", direction=Direction.LEAKED),
+        Column(
+            "ceiling_rad",
+            "no attack has a larger advantage in expectation; mean over repetitions",
+            direction=Direction.ALLOWED,
+        ),
+        Column(
+            "rad_theorem",
+            "the source of ceiling_rad in Guerra-Balboa 2026: Theorem 4.3, from the channel of one "
+            "record, or Theorem 4.2, from the total variation of the guarantee",
+            "text",
+        ),
+    ]
+)
 
 # Axes of a setting that a leaderboard shows as two columns.
-_SPLIT: Mapping[str, Mapping[str, str]] = {
-    "known": {"known_columns": "names of the known columns, comma-separated"},
-    "mechanism_options": {"k": "columns in each released marginal; empty if none are released"},
+_SECOND_COLUMNS: Mapping[str, Column] = {
+    "known": Column("known_columns", "names of the known columns, comma-separated", "text"),
+    "mechanism_options": Column(
+        "k", "columns in each released marginal; empty if none are released", "integer"
+    ),
 }
-AXIS_COLUMNS: Mapping[str, str] = {
-    column: meaning
-    for name, axis in AXES.items()
-    for column, meaning in {name: axis.meaning, **_SPLIT.get(name, {})}.items()
-}
-# Shown where rows need them to be told apart.
-_IF_NEEDED = ("advantage", "data_hash", "bound_errors")
+_AXIS_KINDS = {
+    name: {int: "integer", float: "number"}.get(kind, "text")
+    for name, kind in get_type_hints(Setting).items()
+} | {"known": "integer"}
 
-COLUMNS: Mapping[str, str] = {
-    **AXIS_COLUMNS,
-    "guarantee": "the privacy guarantee of the release and its neighbouring relation",
-    "facts": "what the mechanism says of itself, such as its noise, as JSON",
-    "rank": "place of the attack in its game by mean success; ties share a place",
-    "attack": "the attack; none: computed, nobody played",
-    "attack_options": "the options of the attack, as JSON",
-    "repetitions": "finished repetitions, each with a fresh table and fresh noise",
-    "failures": "repetitions in which the attack broke off",
-    "skipped": "repetitions that the attack declined",
-    "success": "records reconstructed of n, mean over repetitions",
-    "success_low": "lower end of the 95 % interval of that mean (Student's t); empty for one run",
-    "success_high": "upper end of the 95 % interval of that mean",
-    "baseline": "records the best guess from the prior alone got on the same tables, mean",
-    "baseline_expected": "records the best guess from the prior alone gets in expectation",
-    "best_possible": (
-        "records the Bayes-optimal attack of this adversary expects to reconstruct from these very "
-        "releases, mean over repetitions; empty if the attack that computes it (posterior, for the "
-        "informed adversary informed) did not play"
-    ),
-    "best_possible_se": "Monte Carlo standard error of best_possible, for these very releases",
-    "best_possible_converged": (
-        "True if the computation of best_possible passed its own checks in every repetition; if "
-        "False it is not to be trusted"
-    ),
-    **_CEILINGS,
-    **_RAD,
-    **_VALUES,
-    "above_ceiling": (
-        "share of repetitions that passed the 95 % ceiling of Theorem 3.5: at most 0.05 in the "
-        "long run"
-    ),
-    "above_proved": (
-        "share of repetitions that passed the tightest proved 95 % ceiling: at most 0.05 in the "
-        "long run; empty if none is stored"
-    ),
-    "promised": (
-        "records that the attack's own scores promise: the sum of the chances that it gives its "
-        "guesses, mean over repetitions; empty if it gives none"
-    ),
-    "calibration_error": (
-        "distance between the chances that the attack gives its guesses and the share that is "
-        "right, mean over records put together by tenths of the scale; 0 if every chance holds, "
-        "though a few hundredths are luck"
-    ),
-    "calibration": (
-        "how sure and how right: for each tenth of the scale that has records, tenth (0 to 9), "
-        "records, mean score and records that were right, joined by a colon; all repetitions"
-    ),
-    "seconds": "seconds the attack took for one table, mean over repetitions",
-    "bound_errors": "why bounds of other packages have no ceiling in some repetition",
-    "error": "why the attack failed or declined, from its first such repetition",
-}
 
-TEXT = frozenset(
-    {
-        *(name for name, kind in get_type_hints(Setting).items() if kind not in (int, float)),
-        "known_columns",
-        "guarantee",
-        "facts",
-        "attack",
-        "attack_options",
-        "best_possible_converged",
-        "rad_theorem",
-        "calibration",
-        "bound_errors",
-        "error",
-    }
-) - {"known"}
-WHOLE = frozenset(
-    {
-        *(name for name, kind in get_type_hints(Setting).items() if kind is int),
-        "known",
-        "k",
-        "rank",
-        "repetitions",
-        "failures",
-        "skipped",
-    }
+def _declare_axes() -> Iterable[Column]:
+    for name, axis in AXES.items():
+        direction = Direction.BUDGET if name in ("epsilon", "delta") else Direction.NONE
+        yield Column(name, axis.meaning, _AXIS_KINDS[name], direction)
+        if name in _SECOND_COLUMNS:
+            yield _SECOND_COLUMNS[name]
+
+
+AXIS_COLUMNS = _index(_declare_axes())
+
+_DERIVED = (
+    Column("target_columns", "number of columns that the attacker must guess at once", "integer"),
+    Column(
+        "within",
+        "the L1 error that still counts as reconstructed: 0 for an exact match",
+        "integer",
+    ),
+    Column(
+        "tightest_0.05",
+        "the smallest proved ceiling on a single run of any attack at 5 %, in records; Theorem 3.5 "
+        "if no proved one is stored",
+        direction=Direction.ALLOWED,
+    ),
+    Column("tightest_0.5", "the same at 50 %", direction=Direction.ALLOWED),
+    Column("tightest_0.95", "the same at 95 %", direction=Direction.ALLOWED),
+    Column(
+        "tightest_mean",
+        "the smallest ceiling on the expected success of any attack, in records",
+        direction=Direction.ALLOWED,
+    ),
+    Column(
+        "normalised_advantage",
+        "(success − baseline) / (n − baseline): 0 is the prior's guess on the same tables, 1 is "
+        "all records; empty if the baseline is n",
+        direction=Direction.LEAKED,
+    ),
+    Column(
+        "gap_closed",
+        "(success − baseline) / (tightest_mean − baseline_expected): the share of the possible "
+        "gain that the attack achieved; noise if the gap is small (flag no-gap)",
+        direction=Direction.LEAKED,
+    ),
+    Column(
+        "gap_attack",
+        "weakness of the attack: best_possible − success, in records; chance can make it slightly "
+        "negative",
+        direction=Direction.WEAK,
+    ),
+    Column(
+        "gap_threat",
+        "the threat model: what the best attack of the informed adversary expects in the same "
+        "game, minus best_possible; empty if that attack did not play",
+        direction=Direction.LOOSE,
+    ),
+    Column(
+        "gap_bound",
+        "looseness of the bound: tightest_mean minus what the best informed attack expects; empty "
+        "if that attack did not play",
+        direction=Direction.LOOSE,
+    ),
+    Column(
+        "gap_open",
+        "threat model and bound together, tightest_mean − best_possible, where they cannot be "
+        "separated",
+        direction=Direction.LOOSE,
+    ),
+    Column(
+        "against_prior",
+        "records beyond the prior's best guess on the same tables, mean difference",
+        direction=Direction.LEAKED,
+    ),
+    Column(
+        "against_prior_p",
+        "two-sided p-value of that difference: exact sign-flip test over repetitions, unadjusted",
+        direction=Direction.SURPRISE,
+    ),
+    Column(
+        "against_prior_holm",
+        "the same p-value, adjusted for all rows of this file (Holm 1979)",
+        direction=Direction.SURPRISE,
+    ),
+    Column(
+        "against_rap",
+        "records beyond the attack rap on the same tables and noise, mean difference",
+        direction=Direction.LEAKED,
+    ),
+    Column(
+        "against_rap_p",
+        "two-sided p-value of that difference: exact sign-flip test, unadjusted",
+        direction=Direction.SURPRISE,
+    ),
+    Column(
+        "against_rap_holm",
+        "the same p-value, adjusted for all rows of this file (Holm 1979)",
+        direction=Direction.SURPRISE,
+    ),
+    Column(
+        "suite_rank",
+        "rank of the attack over the whole suite, by the share of the gap closed over all cells; "
+        "attacks whose intervals overlap share a rank",
+        "integer",
+        Direction.BETTER,
+    ),
+    Column("flags", "automatic warnings, separated by spaces; see the list of flags", "text"),
 )
-_COUNTS = ("success", "baseline", "ceiling_")
-_RECORDS = frozenset({"best_possible", "promised"})
-_SHARES = frozenset(_RAD)
+PRINTED = _index(
+    [
+        Column(
+            "paper",
+            "the paper that prints values for this game and attack; not our results",
+            "text",
+        ),
+        Column(
+            "paper_baseline",
+            "records that the paper prints for the prior alone",
+            direction=Direction.GUESSED,
+        ),
+        Column(
+            "paper_success",
+            "records that the paper prints for its attack",
+            direction=Direction.LEAKED,
+        ),
+        Column(
+            "paper_ceiling_0.05",
+            "the 5 % ceiling that the paper prints, in records",
+            direction=Direction.ALLOWED,
+        ),
+        Column(
+            "paper_ceiling_0.95",
+            "the 95 % ceiling that the paper prints, in records",
+            direction=Direction.ALLOWED,
+        ),
+        Column("paper_note", "how the paper's game differs from ours", "text"),
+    ]
+)
+
+# Every column that a leaderboard may have, except those of bounds of other packages.
+DICTIONARY: Mapping[str, Column] = _index(
+    [
+        Column("suite", "the suite that was run; empty if unknown", "text"),
+        *AXIS_COLUMNS.values(),
+        Column(
+            "guarantee",
+            "the privacy guarantee of the release and its neighbouring relation",
+            "text",
+        ),
+        Column(
+            "facts", "what the mechanism reports about itself, such as its noise, as JSON", "text"
+        ),
+        Column(
+            "rank",
+            "rank of the attack in its game by mean success; ties share a rank",
+            "integer",
+            Direction.BETTER,
+        ),
+        Column("attack", "the attack; none for a computed row, where no attack played", "text"),
+        Column("attack_options", "the options of the attack, as JSON", "text"),
+        Column(
+            "repetitions",
+            "finished repetitions, each with a fresh table and fresh noise",
+            "integer",
+        ),
+        Column("failures", "repetitions in which the attack failed", "integer"),
+        Column("skipped", "repetitions that the attack declined", "integer"),
+        Column(
+            "success",
+            "records reconstructed out of n, mean over repetitions",
+            direction=Direction.LEAKED,
+        ),
+        Column(
+            "success_low",
+            "lower end of the 95 % interval of that mean (Student's t); empty for one repetition",
+            direction=Direction.LEAKED,
+        ),
+        Column(
+            "success_high",
+            "upper end of the 95 % interval of that mean",
+            direction=Direction.LEAKED,
+        ),
+        Column(
+            "baseline",
+            "records that the best guess from the prior alone got on the same tables, mean",
+            direction=Direction.GUESSED,
+        ),
+        Column(
+            "baseline_expected",
+            "records that the best guess from the prior alone gets in expectation",
+            direction=Direction.GUESSED,
+        ),
+        Column(
+            "best_possible",
+            "records that the Bayes-optimal attack of this adversary expects to reconstruct from "
+            "these very releases, mean over repetitions; empty if the attack that computes it "
+            "(posterior or, for the informed adversary, informed) did not play",
+            direction=Direction.LEAKED,
+        ),
+        Column(
+            "best_possible_se", "Monte Carlo standard error of best_possible, for these releases"
+        ),
+        Column(
+            "best_possible_converged",
+            "True if the computation of best_possible met its own checks in every repetition; if "
+            "False, do not trust it",
+            "boolean",
+        ),
+        *_CEILINGS.values(),
+        *_RAD.values(),
+        *_VALUES.values(),
+        Column(
+            "above_ceiling",
+            "share of repetitions that exceeded the 95 % ceiling of Theorem 3.5: at most 0.05 in "
+            "the long run",
+        ),
+        Column(
+            "above_proved",
+            "share of repetitions that exceeded the tightest proved 95 % ceiling: at most 0.05 in "
+            "the long run; empty if none is stored",
+        ),
+        Column(
+            "promised",
+            "records that the attack's own scores predict: the sum of the probabilities that it "
+            "gives its guesses, mean over repetitions; empty if it gives none",
+            direction=Direction.CLAIMED,
+        ),
+        Column(
+            "calibration_error",
+            "score reliability: distance between the probabilities that the attack gives its "
+            "guesses and the share that is right, with records grouped by tenths of the scale, "
+            "mean over records; 0 if every probability holds, but chance alone gives a few "
+            "hundredths",
+            direction=Direction.MISJUDGED,
+        ),
+        Column(
+            "calibration",
+            "score reliability in full: for each tenth of the scale that has records, the tenth (0 "
+            "to 9), the number of records, their mean score and how many were right, joined by "
+            "colons; all repetitions",
+            "text",
+        ),
+        Column(
+            "seconds",
+            "seconds that the attack took per table, mean over repetitions",
+            direction=Direction.COST,
+        ),
+        Column(
+            "bound_errors",
+            "why bounds of other packages have no ceiling in some repetition",
+            "text",
+        ),
+        Column(
+            "error",
+            "why the attack failed or declined, from the first such repetition",
+            "text",
+        ),
+        *_DERIVED,
+        *PRINTED.values(),
+    ]
+)
+_OPTIONAL = {*_CEILINGS, *_VALUES, *_RAD, *PRINTED, "advantage", "data_hash", "bound_errors"}
 
 
-_AFTER_CEILINGS = next(iter(_RAD))
-_OPTIONAL = {*_CEILINGS, *_VALUES, *_RAD, *_IF_NEEDED}
+def select_columns(summaries: Sequence[Summary]) -> dict[str, Column]:
+    """The columns that these rows need, by name, in order.
 
-
-def documented(summaries: Sequence[Summary]) -> dict[str, str]:
-    """The columns that these rows need, with their meaning.
-
-    Those of bounds and computed values that no row has are left out; those of bounds of other
-    packages follow the ceilings, as the rows declare them.
+    Columns of bounds, computed values and papers that no row has are left out. Those of bounds of
+    other packages follow the other ceilings, as the rows declare them.
     """
-    found = dict.fromkeys(name for row in summaries for name in _bounds(row))
+    needed = dict.fromkeys(name for row in summaries for name in get_bound_values(row))
     if any(row.advantage for row in summaries):
-        found |= dict.fromkeys(("advantage", *_RAD))
+        needed |= dict.fromkeys(("advantage", *_RAD))
     datasets = {row.dataset for row in summaries}
     if len({(row.dataset, row.data_hash) for row in summaries}) > len(datasets):
-        found["data_hash"] = None
+        needed["data_hash"] = None
     if any(row.bound_errors for row in summaries):
-        found["bound_errors"] = None
-    foreign = {
-        name: meaning
+        needed["bound_errors"] = None
+    if any(find_printed_values(row) for row in summaries):
+        needed |= dict.fromkeys(PRINTED)
+    declared = _index(
+        column
         for row in summaries
-        for declared in row.bounds.values()
-        for name, meaning in _ceiling_columns(declared).items()
-    }
-    more = {name: foreign.get(name, _UNKNOWN) for name in found if name not in _OPTIONAL}
-    columns: dict[str, str] = {}
-    for name, meaning in COLUMNS.items():
-        if name == _AFTER_CEILINGS:
-            columns |= more
-        if name in found or name not in _OPTIONAL:
-            columns[name] = meaning
+        for bound in row.bounds.values()
+        for column in _declare_ceilings(bound)
+    )
+    columns: dict[str, Column] = {}
+    for name, column in DICTIONARY.items():
+        if name == next(iter(_RAD)):
+            for other in needed:
+                if other not in _OPTIONAL:
+                    unknown = Column(other, _UNKNOWN, direction=Direction.ALLOWED)
+                    columns[other] = declared.get(other, unknown)
+        if name in needed or name not in _OPTIONAL:
+            columns[name] = column
     return columns
 
 
-def values(row: Summary, rank: int | None, names: Iterable[str] = COLUMNS) -> dict[str, Value]:
-    """A row's value in each of these columns; None where it has none."""
-    counted = {} if not row.computed else {"baseline": None, "baseline_expected": None}
-    found = vars(row)
-    return {name: found.get(name) for name in names} | {
-        "targets": row.column,
-        "known": len(row.known),
-        "known_columns": ", ".join(row.known),
-        "k": row.k,
-        "rank": rank,
-        "attack_options": options_text(row),
-        "mechanism_options": as_json(row.mechanism_options.without("k")),
-        "facts": as_json(row.facts),
-        "promised": row.promised,
-        "calibration_error": row.reliability_error,
-        "calibration": _calibration(row),
-        "bound_errors": "; ".join(row.bound_errors) or None,
-        **counted,
-        **_bounds(row),
-    }
-
-
-def _calibration(row: Summary) -> str | None:
-    """``9:80:0.961:77``: of 80 records with a score of 0.9 or more, 0.961 in the mean, 77 right."""
-    found = (
-        f"{tenth}:{records:.0f}:{sure / records:.3g}:{right:.0f}"
-        for tenth, (records, sure, right) in row.reliability.items()
-    )
-    return " ".join(found) or None
-
-
-def options_text(row: Summary) -> str:
-    return as_json(row.attack_options)
-
-
-def as_json(options: Mapping[str, Any]) -> str:
-    if not options:
-        return "{}"
-    return json.dumps(dict(options), sort_keys=True, ensure_ascii=False, default=str)
-
-
-def shown(name: str, value: Value) -> str:
-    """A value as a person reads it: counts of records to a tenth, other numbers to 3 digits."""
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, float):
-        counted = name not in _SHARES and (name.startswith(_COUNTS) or name in _RECORDS)
-        return f"{value:.1f}" if counted else f"{value:.3g}"
-    return str(value)
-
-
-def _bounds(row: Summary) -> dict[str, float]:
-    """Ceilings on counts of records, or the values of a computation."""
+def get_bound_values(row: Summary) -> dict[str, float]:
+    """A row's ceilings on counts of records, or the values of its computation, by column."""
     if row.computed:
         values = {f"value_{bound}": levels[MEAN] for bound, levels in row.ceilings.items()}
         return {_BASELINE: row.baseline_expected, **values}
     return {
-        _ceiling_column(bound, level): value
+        _name_ceiling(bound, level): value
         for bound, by_level in row.ceilings.items()
         for level, value in by_level.items()
     }

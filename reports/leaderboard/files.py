@@ -1,6 +1,6 @@
 """The leaderboard as CSV with its data dictionary, as Parquet, and as one self-contained page.
 
-Texts come back as strings and files as bytes: whoever calls decides where they are stored.
+Texts are returned as strings and files as bytes; the caller decides where to store them.
 """
 
 from __future__ import annotations
@@ -11,31 +11,31 @@ from importlib import import_module
 
 from reconbench.benchmarks.store.summary import Summary
 from reconbench.reports.leaderboard.columns import ReportError
-from reconbench.reports.leaderboard.page import page
-from reconbench.reports.leaderboard.table import Board
+from reconbench.reports.leaderboard.page import render_page
+from reconbench.reports.leaderboard.table import Leaderboard
 
 
 def leaderboard_csv(summaries: Sequence[Summary], suite: str = "") -> str:
-    """One line a cell and attack, with the columns of ``DICTIONARY`` (without absent ceilings).
+    """One line per cell and attack, with the columns of ``DICTIONARY`` (without absent ceilings).
 
     Numbers are written in full; a text cell that a spreadsheet would run gets a leading ``'``.
     Lines end with CR LF (RFC 4180), so write the text without translating line ends.
     """
-    return Board.of(summaries, suite).csv()
+    return Leaderboard.from_summaries(summaries, suite).to_csv()
 
 
 def leaderboard_columns(summaries: Sequence[Summary]) -> str:
     """The data dictionary of ``leaderboard_csv``: column, kind, meaning, direction."""
-    return Board.of(summaries).dictionary()
+    return Leaderboard.from_summaries(summaries).describe_columns()
 
 
 def leaderboard_parquet(summaries: Sequence[Summary], suite: str = "") -> bytes:
     """The same table as a Parquet file, its columns typed; needs the extra ``parquet``."""
-    return parquet_of(Board.of(summaries, suite))
+    return format_parquet(Leaderboard.from_summaries(summaries, suite))
 
 
-def parquet_of(board: Board) -> bytes:
-    """A board as a Parquet file."""
+def format_parquet(leaderboard: Leaderboard) -> bytes:
+    """A leaderboard as a Parquet file."""
     try:
         arrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
     except ImportError:
@@ -51,14 +51,14 @@ def parquet_of(board: Board) -> bytes:
     schema = arrow.schema(
         [
             arrow.field(
-                each.name,
-                kinds[each.kind],
-                metadata={"meaning": each.meaning, "direction": str(each.direction)},
+                column.name,
+                kinds[column.kind],
+                metadata={"meaning": column.meaning, "direction": str(column.direction)},
             )
-            for each in board.described.values()
+            for column in leaderboard.columns.values()
         ]
     )
-    columns = {name: [row[name] for row in board.rows] for name in board.columns}
+    columns = {name: [row[name] for row in leaderboard.rows] for name in leaderboard.columns}
     out = io.BytesIO()
     parquet.write_table(arrow.table(columns, schema=schema), out)
     return out.getvalue()
@@ -72,8 +72,8 @@ def leaderboard_html(
     suite: str = "",
     stale: int = 0,
 ) -> str:
-    """A page that opens offline; ``facts`` says how the results came about, by name.
+    """A page that opens offline; ``facts`` says how the results were made, by name.
 
     ``stale`` is how many stored rows were left out because other code made them.
     """
-    return page(Board.of(summaries, suite), title, facts, stale)
+    return render_page(Leaderboard.from_summaries(summaries, suite), title, facts, stale)

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 from math import inf
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from reconbench.attacks.extraction import (
     one_step_likelihood,
 )
 from reconbench.benchmarks.computations.risk import UniformGuess
+from reconbench.benchmarks.game.options import Options
 from reconbench.benchmarks.game.play import AttackSpec, Game, Round, play
 from reconbench.bounds import gaussian_mu
 from reconbench.datasets import Attribute, BayNet, Domain, Table
@@ -178,7 +178,7 @@ def test_passwords_at_epsilon_1_against_the_prior() -> None:
             1.0,
             n=2_000,
             mechanism="ngram-dpsgd",
-            mechanism_options=json.dumps(options),
+            mechanism_options=Options(options),
         )
         for attack in attacks:
             successes = play(Round.draw(game), AttackSpec(attack)).successes

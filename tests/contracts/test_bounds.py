@@ -88,7 +88,7 @@ def test_confidences_in_any_number_and_order(name: str) -> None:
         assert found["0.2"] <= found["0.5"] <= found["0.99"] <= 20
 
 
-MUS = (0.0, 0.05, 0.2, 0.8, 3.0)
+MUS = (0.0, 0.05, 0.2, 0.8, 3.0, math.inf)
 TAILS = {name: bound for name, bound in BOUNDS.items() if issubclass(bound, HighProbabilityBound)}
 FROM_BEST_GUESS = {
     name: bound for name, bound in TAILS.items() if issubclass(bound, BestGuessBound)
@@ -110,9 +110,20 @@ def targets(best: Floats, budget: ApproxDP | PureDP, whole: Floats | None = None
 
 
 @pytest.mark.parametrize("name", TAILS)
-def test_tails_fall_and_ceilings_are_what_they_say(name: str) -> None:
+@pytest.mark.parametrize(
+    "guarantee",
+    [PureDP(0.5), PureDP(1.0), ApproxDP(1.0, 1e-3), GaussianDP(0.3), GaussianDP(1.5)],
+    ids=lambda g: g.describe(),
+)
+def test_tails_fall_and_ceilings_are_what_they_say(name: str, guarantee: Guarantee) -> None:
     """Never increasing, 1 up to v = 0, 0 above n; a ceiling is the smallest v that its tail has."""
-    bound = TAILS[name].apply(targets(WHOLE.max(axis=1), PureDP(1.0), WHOLE), PureDP(1.0))
+    budget = guarantee.to_approx(1e-5) if isinstance(guarantee, GaussianDP) else guarantee
+    assert isinstance(budget, PureDP | ApproxDP)
+    try:
+        bound = TAILS[name].apply(targets(WHOLE.max(axis=1), budget, WHOLE), guarantee)
+    except NotApplicable:
+        assert not isinstance(guarantee, PureDP)
+        return
     n = bound.n
     tails = bound.tail(np.arange(n + 2))
     assert n == 30 and np.all(np.diff(tails) <= 1e-12)
@@ -136,6 +147,7 @@ def test_more_gaussian_leakage_never_lowers_a_tail(name: str) -> None:
             continue
         tails = bound.tail(np.arange(32))
         assert np.all(tails >= previous * (1 - 1e-9))
+        assert math.isfinite(mu) or np.all(tails[:31] == 1)
         previous = tails
 
 
@@ -165,6 +177,13 @@ def test_bad_confidences_and_thresholds_are_refused(name: str) -> None:
         bound.tail(math.nan)
 
 
+@pytest.mark.parametrize("name", BOUNDS)
+def test_other_neighbours_are_refused_with_the_conversion(name: str) -> None:
+    added = PureDP(1.0, Relation.ADD_REMOVE)
+    with pytest.raises(ValueError, match=r"replace-one.*(2·epsilon|as_replace_one)"):
+        BOUNDS[name].ceilings(targets(WHOLE.max(axis=1), added, WHOLE), added)
+
+
 @pytest.mark.parametrize("name", FROM_BEST_GUESS)
 def test_bad_prior_successes_are_refused(name: str) -> None:
     build = FROM_BEST_GUESS[name]
@@ -172,8 +191,6 @@ def test_bad_prior_successes_are_refused(name: str) -> None:
         build(np.array([]), PureDP(1.0))
     with pytest.raises(ValueError, match=r"best_prior_success must be in \[0, 1\], got nan"):
         build(np.array([math.nan]), PureDP(1.0))
-    with pytest.raises(ValueError, match="replace-one"):
-        build(np.array([0.5]), PureDP(1.0, Relation.ADD_REMOVE))
 
 
 def test_targets_refuse_what_is_no_probability() -> None:
@@ -195,7 +212,7 @@ def test_the_best_attack_of_the_small_game_by_simulation(
     game = SmallGame(1, top, values, 1.0, delta)
     rng, runs = np.random.default_rng(0), 200_000
     truth = rng.choice(values, size=runs, p=game.prior)
-    keep = np.e / (np.e + values - 1)
+    keep = math.e / (math.e + values - 1)
     other = (truth + rng.integers(1, values, runs)) % values
     report = np.where(rng.random(runs) < keep, truth, other)
     posterior = game.prior[:, None] * np.where(

@@ -23,9 +23,9 @@ from reconbench.benchmarks.store.store import Entry, Key, Store, row_key
 from reconbench.benchmarks.store.summary import Summary, summarise
 from reconbench.benchmarks.suites.suite import read_suite
 from reconbench.cli import _show
-from reconbench.reports.figures.charts import charts, chosen
-from reconbench.reports.leaderboard.ranking import ranks
-from reconbench.reports.leaderboard.table import Board
+from reconbench.reports.figures.charts import list_charts, select_rows
+from reconbench.reports.leaderboard.ranking import rank_in_games
+from reconbench.reports.leaderboard.table import Leaderboard
 
 ROOT = Path(__file__).resolve().parents[2]
 GAME = Game("acs", ("SEX",), 3.0, n=10, known=("AGEP", "MAR"))
@@ -75,8 +75,10 @@ def test_summaries_and_cells_are_apart(row: Result, axis: str) -> None:
 
 @axis
 def test_both_are_first_in_their_game(row: Result, axis: str) -> None:
-    assert ranks(summaries(row, axis)) == [1, 1]
-    assert ranks(summarise([pair(row, axis)[0], replace(row, successes=2, attack="rap")])) == [2, 1]
+    assert rank_in_games(summaries(row, axis)) == [1, 1]
+    assert rank_in_games(
+        summarise([pair(row, axis)[0], replace(row, successes=2, attack="rap")])
+    ) == [2, 1]
 
 
 @axis
@@ -96,10 +98,10 @@ def test_terminal_lines_pool_which_columns_are_hidden(row: Result) -> None:
 
 @axis
 def test_panels_are_apart(row: Result, axis: str) -> None:
-    board = Board.of(summaries(row, axis))
-    for chart in charts(board.columns):
+    board = Leaderboard.from_summaries(summaries(row, axis))
+    for chart in list_charts(board.columns):
         if chart.name in ("success", "time"):
-            drawn, _ = chosen(chart, board.rows)
+            drawn, _ = select_rows(chart, board.rows)
             assert len(drawn) == 2
             assert len({tuple(each[name] for name in chart.alike) for each in drawn}) == 2
 
@@ -199,8 +201,8 @@ from reconbench.benchmarks.store.store import row_key
 from reconbench.benchmarks.store.summary import summarise
 from reconbench.benchmarks.suites.suite import read_suite
 from reconbench.cli import _show
-from reconbench.reports.leaderboard.table import Board
-from reconbench.reports.figures.charts import charts, chosen
+from reconbench.reports.leaderboard.table import Leaderboard
+from reconbench.reports.figures.charts import list_charts, select_rows
 path = Path(sys.argv[1]) / "s.toml"
 path.write_text('''name = "s"
 description = ""
@@ -218,16 +220,16 @@ exclude = [{weather = "dry"}]
 games = [unit.game for unit in read_suite(path).units()]
 rows = [play(Round.draw(game), AttackSpec("prior")) for game in games]
 found = summarise(rows)
-board = Board.of(found)
-bars = charts(board.columns)[0]
+board = Leaderboard.from_summaries(found)
+bars = list_charts(board.columns)[0]
 (lines,) = _show.suite(found)
 print(json.dumps({
     "games": [game.weather for game in games],
     "keys": len({row_key(game, AttackSpec("prior")).config for game in games}),
     "stored": [type(row).from_json(row.to_json()).weather for row in rows],
     "csv": [row["weather"] for row in board.rows],
-    "dictionary": "a new axis" in board.dictionary(),
-    "panels": len({tuple(row[n] for n in bars.alike) for row in chosen(bars, board.rows)[0]}),
+    "dictionary": "a new axis" in board.describe_columns(),
+    "panels": len({tuple(row[n] for n in bars.alike) for row in select_rows(bars, board.rows)[0]}),
     "named": "weather" in json.dumps(bars.spec["transform"]),
     "lines": [line[lines.header.index("weather")] for line in lines.rows],
     "tables": len({row.table_hash for row in rows}),
@@ -241,7 +243,10 @@ def test_a_new_axis_is_one_field(tmp_path: Path) -> None:
     package.mkdir()
     for name in ("__init__.py", "py.typed", "cli"):
         source = ROOT / "src" / "reconbench" / name
-        (shutil.copytree if source.is_dir() else shutil.copy)(source, package / name)  # type: ignore[operator]
+        if source.is_dir():
+            shutil.copytree(source, package / name)
+        else:
+            shutil.copy(source, package / name)
     for room in ("attacks", "benchmarks", "bounds", "datasets", "mechanisms", "reports"):
         shutil.copytree(
             ROOT / room, package / room, ignore=shutil.ignore_patterns("perf", "__pycache__")

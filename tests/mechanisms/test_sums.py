@@ -11,7 +11,7 @@ from scipy.stats import kstest, laplace, norm
 from reconbench.bounds import GaussianDP, LaplaceDP
 from reconbench.bounds.rad import GaussianNoise, LaplaceNoise
 from reconbench.datasets import Attribute, BayNet, Domain, DomainError, Table
-from reconbench.mechanisms import Mechanism, MechanismError
+from reconbench.mechanisms import MechanismError
 from reconbench.mechanisms.sums import GaussianSum, LaplaceSum, TruncatedLaplaceSum, parse_numbers
 
 HOURS = Domain(
@@ -29,14 +29,11 @@ def table(n: int) -> Table:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_contract(kind: type[LaplaceSum]) -> None:
+def test_sensitivity_is_the_range_of_the_column(kind: type[LaplaceSum]) -> None:
     mechanism = kind.for_budget(HOURS, ("hours",), 2.0, 1e-5)
-    assert isinstance(mechanism, Mechanism)
     assert mechanism.sensitivity == 100
     assert mechanism.guarantee.delta_at(2.0) <= 1e-5 * (1 + 1e-9)
-    first = mechanism.release(table(20), np.random.default_rng(1))
-    again = mechanism.release(table(20), np.random.default_rng(1))
-    assert first.answer == again.answer and first.records == 20
+    assert mechanism.release(table(20), np.random.default_rng(1)).records == 20
 
 
 def test_noise_is_calibrated() -> None:

@@ -6,6 +6,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -85,7 +86,7 @@ def visit(browser: Browser) -> Iterator[Visit]:
 @pytest.fixture
 def serious() -> Callable[[Page], list[str]]:
     """The serious accessibility faults that axe-core finds in a page."""
-    from axe_playwright_python.sync_playwright import Axe
+    Axe = import_module("axe_playwright_python.sync_playwright").Axe
 
     def found(page: Page) -> list[str]:
         return [

@@ -26,7 +26,7 @@ from reconbench.benchmarks.game.result import Status
 from reconbench.benchmarks.store.summary import Summary
 from reconbench.cli import app
 from reconbench.datasets import Attribute, BayNet, Domain, Table, save_prior
-from reconbench.reports import Board, leaderboard_html
+from reconbench.reports import Leaderboard, leaderboard_html
 from reconbench.reports.assess.report import assess_html
 from reconbench.reports.compare.compare import compare
 from reconbench.reports.compare.report import compare_html
@@ -104,10 +104,11 @@ def drawn(page: Page) -> list[str]:
 
 
 def column(page: Page, name: str) -> list[str]:
-    place = page.eval_on_selector(f'#rows th[data-name="{name}"]', "each => each.cellIndex")
-    return page.eval_on_selector_all(
-        f"#rows tbody tr td:nth-child({place + 1})", "all => all.map(each => each.textContent)"
+    index = page.eval_on_selector(f'#rows th[data-name="{name}"]', "each => each.cellIndex")
+    texts: list[str] = page.eval_on_selector_all(
+        f"#rows tbody tr td:nth-child({index + 1})", "all => all.map(each => each.textContent)"
     )
+    return texts
 
 
 def saved(page: Page, selector: str) -> bytes:
@@ -161,7 +162,7 @@ def test_filters_hold_for_rows_figures_and_files(opened: Open, rows: list[Summar
     assert column(page, "targets") == ["A", "B"]
     page.select_option('select[data-column="targets"]', label="B")
     assert column(page, "dataset") == ["fire"]
-    assert "rows 1 to 1 of 1 (25 in all)" in page.inner_text("#count")
+    assert "rows 1 to 1 of 1 (25 in total)" in page.inner_text("#count")
     page.locator("#figure-success").scroll_into_view_if_needed()
     page.wait_for_selector('#figure-success[data-drawn="1"] svg')
     (row,) = read(saved(page, '#figure-success [data-save="csv"]'))
@@ -182,7 +183,7 @@ def test_a_row_opens_with_its_repetitions_and_facts(opened: Open, rows: list[Sum
     page.locator("#rows tbody tr button.open").first.focus()
     page.keyboard.press("Enter")
     text = page.inner_text("dialog[open]")
-    first = Board.of(rows).summaries[0]
+    first = Leaderboard.from_summaries(rows).summaries[0]
     for rep, (got, prior) in first.outcomes.items():
         assert f"{rep}\t{got}\t{prior}\t{got - prior}" in text
     for fact in (first.guarantee, "reconbench 0", "seed", "ceiling_thm35_0.95"):
@@ -194,7 +195,7 @@ def test_a_row_opens_with_its_repetitions_and_facts(opened: Open, rows: list[Sum
     page.click("dialog .close")
 
 
-def test_a_row_says_how_often_it_passed_its_ceiling(opened: Open, bounded: Summary) -> None:
+def test_a_row_says_how_often_it_exceeded_its_ceiling(opened: Open, bounded: Summary) -> None:
     outcomes = {rep: (50 + rep, 48) for rep in range(4)}
     page = opened([replace(bounded, outcomes=outcomes, repetitions=4, above_proved=0.25)])
     page.click("#rows tbody tr button.open")
@@ -202,10 +203,30 @@ def test_a_row_says_how_often_it_passed_its_ceiling(opened: Open, bounded: Summa
     assert "passed-ceiling-allowed" in text and "Here: 1 of 4 repetitions" in text
 
 
+def test_an_open_row_lists_the_facts_of_its_mechanism(opened: Open, bounded: Summary) -> None:
+    facts = {"mechanism.sigma": 38.2, "mechanism.k": 3.0, "mechanism.mu": -1 / 3, "<b>": math.inf}
+    page = opened([replace(bounded, facts=facts)])
+    page.click("#rows tbody tr button.open")
+    heading = page.locator("dialog h3", has_text="Facts about the mechanism")
+    lines = heading.locator("xpath=following-sibling::dl[1]/div")
+    assert [line.split() for line in lines.all_inner_texts()] == [
+        ["<b>", "∞"],
+        ["mechanism.k", "3"],
+        ["mechanism.mu", "−0.333333"],
+        ["mechanism.sigma", "38.2"],
+    ]
+
+
+def test_a_mechanism_without_facts_has_no_list_of_them(opened: Open, bounded: Summary) -> None:
+    page = opened([replace(bounded, facts={})])
+    page.click("#rows tbody tr button.open")
+    assert page.locator("dialog h3", has_text="Facts about the mechanism").count() == 0
+
+
 def test_the_saved_rows_are_those_of_the_board(opened: Open, rows: list[Summary]) -> None:
     page = opened(rows)
     found = read(saved(page, "#save"))
-    board = Board.of(rows)
+    board = Leaderboard.from_summaries(rows)
     assert len(found) == len(board.rows)
     for seen, row in zip(found, board.rows, strict=True):
         for name, value in row.items():
@@ -398,8 +419,12 @@ def documents(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
         for row in rows
         for name in HOSTILE
     ]
-    broken = {"status": Status.FAILED, "successes": None}
-    after = [replace(row, error=row.attack, **(broken if row.rep else {})) for row in before]
+    after = [
+        replace(row, error=row.attack, status=Status.FAILED, successes=None)
+        if row.rep
+        else replace(row, error=row.attack)
+        for row in before
+    ]
     page = compare_html(compare(before, after), HOSTILE[0], HOSTILE[1])
     (folder / "compare.html").write_text(page, encoding="utf-8")
     return [folder / "report.html", folder / "compare.html"]

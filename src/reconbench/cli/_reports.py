@@ -19,7 +19,7 @@ from reconbench.cli._show import Lines
 if TYPE_CHECKING:
     from reconbench.benchmarks.game.result import Result
     from reconbench.benchmarks.store.store import Key, RowHeader
-    from reconbench.reports.leaderboard.table import Board
+    from reconbench.reports.leaderboard.table import Leaderboard
 
 CSV = "leaderboard.csv"
 HTML = "leaderboard.html"
@@ -81,18 +81,18 @@ class Reports:
         from reconbench.benchmarks.store.summary import summarise
         from reconbench.cli import _show
         from reconbench.datasets.atomic_files import write_atomic
-        from reconbench.reports.leaderboard.page import page
-        from reconbench.reports.leaderboard.table import Board
+        from reconbench.reports.leaderboard.page import render_page
+        from reconbench.reports.leaderboard.table import Leaderboard
 
         summaries = summarise(rows)
         shown = _show.suite(summaries)
-        board = Board.of(summaries, self.suite)
-        html = page(board, f"reconbench: {self.suite}", self.facts, self.stale)
+        leaderboard = Leaderboard.from_summaries(summaries, self.suite)
+        html = render_page(leaderboard, f"reconbench: {self.suite}", self.facts, self.stale)
         contents = {
-            CSV: board.csv().encode(),
-            DICTIONARY: board.dictionary().encode(),
+            CSV: leaderboard.to_csv().encode(),
+            DICTIONARY: leaderboard.describe_columns().encode(),
             HTML: html.encode(),
-            **_parquet(board),
+            **_format_parquet(leaderboard),
         }
         hashes = {name: _sha256(content) for name, content in contents.items()}
         record: dict[str, Any] = {"source": source, "files": hashes}
@@ -109,11 +109,11 @@ class Reports:
         return shown
 
 
-def _parquet(board: Board) -> dict[str, bytes]:
+def _format_parquet(leaderboard: Leaderboard) -> dict[str, bytes]:
     """The leaderboard as Parquet, where the extra `parquet` is installed."""
-    from reconbench.reports.leaderboard.files import parquet_of
+    from reconbench.reports.leaderboard.files import format_parquet
 
-    return {PARQUET: parquet_of(board)} if find_spec("pyarrow") else {}
+    return {PARQUET: format_parquet(leaderboard)} if find_spec("pyarrow") else {}
 
 
 def _seal(record: Mapping[str, Any]) -> str:

@@ -48,16 +48,16 @@ def figures(
     from reconbench.benchmarks.store.summary import summarise
     from reconbench.datasets.atomic_files import write_atomic
     from reconbench.reports.figures.export import Format, draw_leaderboard_figures
-    from reconbench.reports.leaderboard.table import Board
+    from reconbench.reports.leaderboard.table import Leaderboard
 
     chosen = Format.parse_list(formats)
     entries = read(folder)
     rows = [entry.row for entry in drop_stale(entries)]
     # A store lists rows in the order they finished, which differs between runs.
     rows.sort(key=lambda row: (row.dataset, row.targets, row.attack, row.rep))
-    board = Board.of(summarise(rows))
+    leaderboard = Leaderboard.from_summaries(summarise(rows))
     written = 0
-    for file in draw_leaderboard_figures(board, chosen):
+    for file in draw_leaderboard_figures(leaderboard, chosen):
         if not written:
             _make_folder(out)
         write_atomic(out / file.name, file.content)

@@ -110,23 +110,6 @@ def test_the_loss_of_rap_map_has_one_minimum(make_view: MakeView) -> None:
     assert np.abs(column[0, 0] - column[0, 0, 0]).max() < 0.01
 
 
-@pytest.mark.parametrize(("targets", "least"), [(("c",), 45), (("a", "c"), 35)])
-@pytest.mark.parametrize("attack", [RapConverged, RapMap])
-def test_exact_marginals_are_reconstructed(
-    make_view: MakeView,
-    attack: type[RapConverged | RapMap],
-    targets: tuple[str, ...],
-    least: int,
-) -> None:
-    right = {"attack": 0, "prior": 0}
-    for seed in range(5):
-        view, truth = make_view(targets, epsilon=inf, n=12, k=4, seed=seed)
-        for name, player in (("attack", attack()), ("prior", PriorGuess())):
-            found = player.reconstruct(view, np.random.default_rng(seed))
-            right[name] += int(view.metric.score(truth, found.guess).sum())
-    assert right["attack"] >= least > right["prior"]
-
-
 def test_without_noise_the_error_alone_rules() -> None:
     assert weigh_by_noise(0.0, True) == Objective()
 

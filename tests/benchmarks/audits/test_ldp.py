@@ -23,7 +23,7 @@ from reconbench.benchmarks.audits.ldp import (
     load_client,
     play,
 )
-from reconbench.benchmarks.plugins.registry import PluginError
+from reconbench.benchmarks.plugins import PluginError
 from reconbench.bounds.audit import MeasuredRad, audit_grr, audit_ss
 from reconbench.bounds.rad import SubsetSelection
 from reconbench.mechanisms.local.reports import BitLists

@@ -37,7 +37,7 @@ from reconbench.benchmarks.store.summary import summarise
 from reconbench.benchmarks.suites.suite import Suite, SuiteError, find_suite, read_suite
 from reconbench.bounds import ApproxDP, GaussianDP, PureDP, Relation, beta
 from reconbench.reports import leaderboard_csv
-from reconbench.reports.leaderboard.columns import COLUMNS
+from reconbench.reports.leaderboard.columns import DICTIONARY
 
 
 def values(suite: str) -> list[Result]:
@@ -215,7 +215,7 @@ def test_kinds_declare_what_they_compute(kind: str) -> None:
     declared = KINDS[kind]
     assert declared.reference and declared.metric and declared.meanings and declared.__doc__
     assert all(VALUE_MEANINGS[name] == text for name, text in declared.meanings.items())
-    assert all(f"value_{name}" in COLUMNS for name in declared.meanings)
+    assert all(f"value_{name}" in DICTIONARY for name in declared.meanings)
     home = declared.__module__
     assert home in {name for name, _ in find_computation(kind)}
 
@@ -318,6 +318,6 @@ def test_summaries_and_columns_of_every_bound() -> None:
     state = by_point["kulynych-fig4", "state"]
     assert float(state["value_rero-zcdp"]) == pytest.approx(0.73, abs=0.005)
     assert state["metric"] == "advantage" and state["value_baseline"] == "0.0"
-    assert {f"value_{name}" for name in BOUNDS} <= COLUMNS.keys()
+    assert {f"value_{name}" for name in BOUNDS} <= DICTIONARY.keys()
     written = {name for row in rows for name in row.ceilings}
     assert written <= VALUE_MEANINGS.keys()

@@ -16,7 +16,7 @@ from reconbench.benchmarks.game.reliability import (
 )
 from reconbench.benchmarks.game.result import Result
 from reconbench.benchmarks.store.summary import summarise
-from reconbench.reports import Board
+from reconbench.reports import Leaderboard
 
 GAME = Game(
     "acs", ("SEX",), 10.0, n=200, mechanism_options=Options({"k": 2}), known=("AGEP", "MAR", "RELP")
@@ -87,12 +87,12 @@ def test_the_optimal_attack_is_calibrated_and_a_boaster_is_not(results: list[Res
 
 def test_the_board_shows_promise_error_and_tenths(results: list[Result]) -> None:
     found = next(each for each in summarise(results) if each.attack == "posterior")
-    (row,) = Board.of([found]).rows
+    (row,) = Leaderboard.from_summaries([found]).rows
     assert row["promised"] == pytest.approx(found.success, abs=10)
     tenths = [each.split(":") for each in str(row["calibration"]).split()]
     assert sum(int(each[1]) for each in tenths) == 1200
     assert sum(int(each[3]) for each in tenths) == round(6 * (found.success or 0))
     for tenth, _, mean, _ in tenths:
         assert int(tenth) / 10 <= float(mean) <= (int(tenth) + 1) / 10
-    (silent,) = Board.of([replace(found, reliability={})]).rows
+    (silent,) = Leaderboard.from_summaries([replace(found, reliability={})]).rows
     assert silent["promised"] is silent["calibration_error"] is silent["calibration"] is None

@@ -135,7 +135,7 @@ def test_options_that_cannot_be_an_axis(options: dict[str, object], message: str
 @pytest.mark.parametrize("text", ["[]", "workload=all", '"all"', ""])
 def test_games_take_a_json_object_only(text: str) -> None:
     with pytest.raises(OptionsError, match="mechanism_options must be a JSON object such as"):
-        replace(SEX, mechanism_options=text)
+        replace(SEX, mechanism_options=text)  # type: ignore[arg-type]
 
 
 def test_without_options_streams_are_what_they_were() -> None:
@@ -336,8 +336,8 @@ def test_a_plugin_gives_the_same_numbers_wherever_it_lies(tmp_path: Path, padded
     elsewhere.mkdir()
     copy = f"{shutil.copy(tmp_path / 'padded.py', elsewhere / 'renamed.py')}:Padded"
     (elsewhere / "edited.py").write_text(PADDED + "\n# another one\n")
-    for mine, theirs in zip(answers(padded), answers(copy), strict=True):
-        assert np.array_equal(mine, theirs)
+    for answer, copied in zip(answers(padded), answers(copy), strict=True):
+        assert np.array_equal(answer, copied)
     assert plugins.identify_spec(padded) == plugins.identify_spec(copy)
     others = [f"{elsewhere / 'edited.py'}:Padded", padded.replace(":Padded", ":Open")]
     for other in others:

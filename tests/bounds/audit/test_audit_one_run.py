@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -57,6 +58,17 @@ def test_chance_level_in_large_samples() -> None:
     assert audit_canaries(Tally(100, 1000, 1000, 10)).lower == 0
 
 
+def first_alarm(
+    audit: Callable[..., EpsilonEstimate], challenges: int, k: int, epsilon: float
+) -> int:
+    """The fewest right guesses that refute ε: more of them never say less."""
+
+    def refutes(right: int) -> bool:
+        return audit(Tally(right, challenges, challenges, k), confidence=0.95).lower > epsilon
+
+    return bisect_left(range(challenges + 1), True, key=refutes)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("k", [2, 5])
 def test_the_bounds_cover_and_half_the_noise_is_caught(k: int) -> None:
@@ -65,12 +77,7 @@ def test_the_bounds_cover_and_half_the_noise_is_caught(k: int) -> None:
     m, epsilon, runs = 200, 1.0, 20_000
     audits = [audit_canaries] if k > 2 else [audit_canaries, audit_membership]
     for audit in audits:
-        # more right guesses never say less, so the alarm starts at one count
-        first = bisect_left(
-            range(m + 1),
-            True,
-            key=lambda c, audit=audit: audit(Tally(c, m, m, k), confidence=0.95).lower > epsilon,
-        )
+        first = first_alarm(audit, m, k, epsilon)
 
         def alarms(true: float, first: int = first) -> int:
             hit = 1 / (1 + (k - 1) * math.exp(-true))

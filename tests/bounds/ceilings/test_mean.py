@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from reconbench.bounds import ApproxDP, GaussianDP, PureDP, Relation
+from reconbench.bounds import ApproxDP, GaussianDP, PureDP
 from reconbench.bounds.ceilings.mean import MeanFromGuess, mean_ceiling
 from reconbench.bounds.ceilings.prior_exact import PriorExact
 
@@ -115,5 +115,3 @@ def test_bad_input_is_refused() -> None:
         MeanFromGuess(np.zeros((2, 2, 2)), PureDP(1.0))
     with pytest.raises(ValueError, match=r"prior_success must be in \[0, 1\], got 1.5"):
         mean_ceiling([1.5], PureDP(1.0))
-    with pytest.raises(ValueError, match="replace-one"):
-        mean_ceiling([0.5], PureDP(1.0, Relation.ADD_REMOVE))

@@ -64,6 +64,18 @@ def test_the_best_pure_dp_channel_stays_below_and_close(epsilon: float) -> None:
         assert best - 1e-9 <= bound <= 1.02 * best
 
 
+@pytest.mark.parametrize("epsilon", [0.2, 1.0, 3.0])
+def test_for_pure_dp_some_mechanism_reaches_the_prior_exact_ceiling(epsilon: float) -> None:
+    """Under pure DP the events {guess = z} are all there is, so the bound is exact."""
+    rng = np.random.default_rng(21)
+    for m in (2, 3, 5, 6):
+        pi = rng.dirichlet(np.full(m, rng.choice([0.3, 1.0, 8.0])))
+        bound = PriorExact(pi[None], PureDP(epsilon))
+        best = by_channels(pi, np.eye(m, dtype=bool), epsilon)
+        assert bound.mean == pytest.approx(best, abs=1e-9)
+        assert bound.gap < 1e-9
+
+
 def check_random_channels(rng: np.random.Generator, count: int) -> None:
     for _ in range(count):
         m = int(rng.integers(2, 6))

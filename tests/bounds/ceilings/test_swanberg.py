@@ -21,7 +21,6 @@ from reconbench.bounds import (
     HighProbabilityBound,
     PoissonBinomial,
     PureDP,
-    Relation,
     Theorem32,
     Theorem35,
     beta,
@@ -199,12 +198,8 @@ def test_without_a_budget_the_tails_are_those_of_the_prior() -> None:
         )
 
 
-def test_impossible_and_certain_targets() -> None:
-    for bound in bounds_for(np.zeros(10), 3.0, 0.0):
-        assert bound.ceiling(0.999) == 0
-    for bound in bounds_for(np.ones(10), 3.0, 1e-5):
-        assert bound.ceiling(0.001) == 10
-    # With δ > 0 even prior 0 can be recovered: one of ten, with probability up to n·δ.
+def test_delta_reveals_impossible_targets() -> None:
+    """With δ > 0 even prior 0 can be recovered: one of ten, with probability up to n·δ."""
     revealed = Theorem35(np.zeros(10), ApproxDP(3.0, 0.01))
     assert float(revealed.tail(1)) == pytest.approx(0.1)
     assert float(revealed.tail(10)) == pytest.approx(0.01)
@@ -244,24 +239,10 @@ def test_gaussian_guarantee_is_refused_with_the_conversion() -> None:
         corollary_3_4([PRIORS], GaussianDP(1.0))  # type: ignore[arg-type]
 
 
-def test_add_remove_is_refused_with_the_conversion() -> None:
-    relation = Relation.ADD_REMOVE
-    with pytest.raises(ValueError, match="2·epsilon"):
-        Theorem32(PRIORS, PureDP(1.0, relation))
-    with pytest.raises(ValueError, match="2·epsilon"):
-        Theorem35(PRIORS, ApproxDP(1.0, 1e-5, relation))
-    with pytest.raises(ValueError, match="2·epsilon"):
-        corollary_3_4([PRIORS], ApproxDP(1.0, 1e-5, relation))
-
-
 def test_other_bad_input_is_refused() -> None:
     guarantee = PureDP(1.0)
-    with pytest.raises(ValueError, match="confidence must be strictly between 0 and 1, got 1"):
-        Theorem32(PRIORS, guarantee).ceiling(1.0)
     with pytest.raises(ValueError, match="confidence must be"):
         theorem_3_5(PRIORS, guarantee, [0])
-    with pytest.raises(ValueError, match="best_prior_success must be a non-empty"):
-        Theorem35(np.array([]), guarantee)
     with pytest.raises(ValueError, match=r"prior_success must be in \[0, 1\], got 1.5"):
         theorem_3_2([1.5], guarantee)
     with pytest.raises(ValueError, match="runs must hold at least one run"):

@@ -7,6 +7,7 @@ import math
 import mpmath
 import numpy as np
 import pytest
+import riskcal.analysis as riskcal
 from dp_accounting.pld import accountant, common, privacy_loss_mechanism
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -87,6 +88,14 @@ def test_gaussian_mu_grows_with_either_budget(epsilon: float, delta: float, more
     assert gaussian_mu(epsilon, min(delta * more, 0.99)) > mu
 
 
+def test_approx_dp_agrees_with_riskcal() -> None:
+    alpha = np.linspace(0, 1, 11)
+    ours = ApproxDP(1.0, 1e-3).tradeoff(alpha)
+    np.testing.assert_allclose(ours, riskcal.get_beta_from_adp(1.0, 1e-3, alpha), atol=1e-12)
+    ours = GaussianDP(1.3).tradeoff(alpha)
+    np.testing.assert_allclose(ours, riskcal.get_beta_from_gdp(1.3, alpha), atol=1e-12)
+
+
 def test_limits() -> None:
     for nothing in (PureDP(math.inf), ApproxDP(math.inf, 1e-5), GaussianDP(math.inf)):
         assert nothing.delta_at(10.0) == 1.0
@@ -160,3 +169,5 @@ def test_other_bad_input_is_refused() -> None:
         gaussian_mu(1.0, 0.0)
     with pytest.raises(ValueError, match="epsilon must be >= 0"):
         PureDP(1.0).delta_at(-0.1)
+    with pytest.raises(ValueError, match="size must be an integer >= 1, got 0"):
+        GaussianDP(1.0).group(0)

@@ -138,6 +138,7 @@ def test_theorem_5_3_is_its_linear_program(seed: int) -> None:
     total = (m - 1) * (e - 1 + delta * m) / (e + m - 1)
     caps = (e - 1 + 2 * delta) / (e + 1) * (1 - prior)
     found = linprog(-prior, A_ub=np.ones((1, m)), b_ub=[total], bounds=[(0, c) for c in caps])
+    assert found.fun is not None
     assert rad_perfect(epsilon, prior, delta) == pytest.approx(-found.fun, abs=1e-9)
 
 

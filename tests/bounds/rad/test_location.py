@@ -205,7 +205,7 @@ class Square:
 
     def success(self, values: np.ndarray) -> np.ndarray:
         grid = np.linspace(0, 1, self.guesses)
-        return (np.abs(grid[:, None] - values) <= self.eta).astype(float)
+        return np.asarray(np.abs(grid[:, None] - values) <= self.eta, dtype=float)
 
     def labels(self, values: np.ndarray) -> np.ndarray:
         return (values * self.label_count).astype(np.int64)

@@ -104,7 +104,7 @@ def test_no_attack_on_a_random_channel_passes_any_bound() -> None:
         pure = PureDP(max(profile.epsilon_at(0.0), 1e-9))
         for hits in (exact, near.astype(float)):
             baseline, success = best_success(prior, channel, hits)
-            for bound, guarantee in [
+            pairs: list[tuple[RiskBound, Guarantee]] = [
                 (UnifiedBound(), profile),
                 (TotalVariationBound(), profile),
                 (OneTargetBound(), profile),
@@ -113,7 +113,8 @@ def test_no_attack_on_a_random_channel_passes_any_bound() -> None:
                 (ReRoRenyi(order=2.0), renyi),
                 (FanoRenyi(), renyi),
                 (UnifiedBound(), renyi),
-            ]:
+            ]
+            for bound, guarantee in pairs:
                 assert success <= float(bound.success(baseline, guarantee)) + 1e-12
         if values == 2:
             baseline, success = best_success(prior, channel, exact)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -140,12 +141,13 @@ def test_bad_input_is_refused() -> None:
     with pytest.raises(ValueError, match="out_of_sample must be in"):
         memorisation(PureDP(1.0), 1.5)
     added = PureDP(1.0, Relation.ADD_REMOVE)
-    for call in (
+    calls: list[Callable[[], object]] = [
         lambda: Narcissus(2).success(0.1, added),
         lambda: SinglingOut(2).success(0.1, added),
         lambda: singling_out_approx(0.1, added, 2),
         lambda: unbiased_reconstruction(0.1, added),
         lambda: memorisation(added),
-    ):
+    ]
+    for call in calls:
         with pytest.raises(ValueError, match=r"replace-one.*as_replace_one"):
             call()

@@ -14,8 +14,8 @@ from typer.testing import CliRunner
 
 from reconbench.benchmarks.store.summary import Summary
 from reconbench.cli import app
-from reconbench.reports import Board, ReportError
-from reconbench.reports.figures.charts import charts, chosen
+from reconbench.reports import Leaderboard, ReportError
+from reconbench.reports.figures.charts import list_charts, select_rows
 from reconbench.reports.figures.export import (
     Format,
     draw_leaderboard_figures,
@@ -25,12 +25,12 @@ from reconbench.reports.figures.export import (
 
 
 @pytest.fixture
-def board(bounded: Summary) -> Board:
+def board(bounded: Summary) -> Leaderboard:
     row = replace(bounded, best_possible=55.0, best_possible_converged=True)
-    return Board.of([row, replace(row, epsilon=math.inf, attack="'\"<b>=1")])
+    return Leaderboard.from_summaries([row, replace(row, epsilon=math.inf, attack="'\"<b>=1")])
 
 
-def test_every_figure_comes_in_every_format_with_its_numbers(board: Board) -> None:
+def test_every_figure_comes_in_every_format_with_its_numbers(board: Leaderboard) -> None:
     found = {each.name: each.content for each in draw_leaderboard_figures(board, list(Format))}
     names = {name.partition(".")[0] for name in found}
     assert names == {"success", "epsilon", "heat", "split", "time", "bounds"}
@@ -41,9 +41,9 @@ def test_every_figure_comes_in_every_format_with_its_numbers(board: Board) -> No
     assert b"<b>" not in found["success.svg"]
 
 
-def test_the_numbers_are_those_of_the_board(board: Board) -> None:
-    first = charts(board.columns)[0]
-    rows, _ = chosen(first, board.rows)
+def test_the_numbers_are_those_of_the_board(board: Leaderboard) -> None:
+    first = list_charts(board.columns)[0]
+    rows, _ = select_rows(first, board.rows)
     found = list(csv.DictReader(io.StringIO(figure_csv(first, rows), newline="")))
     assert [float(each["success"]) for each in found] == [row["success"] for row in rows]
     assert [each["epsilon"] for each in found] == ["1.0", "inf"]
@@ -56,17 +56,19 @@ def test_a_sweep_holds_what_else_is_known_fixed(bounded: Summary) -> None:
     """One column with all others known, and with three: two games, not one line."""
     other = replace(bounded, known=(*bounded.known, "ESP"), epsilon=3.0)
     by_epsilon = next(
-        each for each in charts(Board.of([bounded]).columns) if each.name == "epsilon"
+        each
+        for each in list_charts(Leaderboard.from_summaries([bounded]).columns)
+        if each.name == "epsilon"
     )
-    assert chosen(by_epsilon, Board.of([bounded, other]).rows)[0] == []
+    assert select_rows(by_epsilon, Leaderboard.from_summaries([bounded, other]).rows)[0] == []
     swept = [bounded, replace(bounded, epsilon=3.0), other]
-    rows, _ = chosen(by_epsilon, Board.of(swept).rows)
+    rows, _ = select_rows(by_epsilon, Leaderboard.from_summaries(swept).rows)
     assert {row["known"] for row in rows} == {len(bounded.known)} and len(rows) == 2
 
 
 def test_rows_share_a_panel_only_if_they_agree(bounded: Summary) -> None:
     """Whatever keeps groups of rows apart is in the name of their panel, or lines would mix."""
-    for chart in charts(Board.of([bounded]).columns):
+    for chart in list_charts(Leaderboard.from_summaries([bounded]).columns):
         if not chart.played or chart.name in ("success", "split", "time"):
             continue
         steps = [each for each in chart.spec["transform"] if "calculate" in each]
@@ -85,7 +87,7 @@ def test_formats_are_checked() -> None:
 
 
 def test_without_the_converter_the_error_says_what_to_install(
-    board: Board, monkeypatch: pytest.MonkeyPatch
+    board: Leaderboard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "vl_convert", None)
     with pytest.raises(ReportError, match=r"pip install 'reconbench\[figures\]'"):

@@ -13,14 +13,15 @@ from html.parser import HTMLParser
 from typing import Any
 
 import pytest
+from markupsafe import Markup
 
 from reconbench.benchmarks.game.options import Options
 from reconbench.benchmarks.store.summary import Summary
-from reconbench.reports import DICTIONARY, Board, leaderboard_csv, leaderboard_html
-from reconbench.reports.figures.charts import DRAWINGS, SCRIPT, charts, chosen
+from reconbench.reports import DICTIONARY, Leaderboard, leaderboard_csv, leaderboard_html
+from reconbench.reports.figures.charts import DRAWINGS, SCRIPT, list_charts, select_rows
+from reconbench.reports.leaderboard.flags import Flag
 from reconbench.reports.leaderboard.glossary import GLOSSARY
-from reconbench.reports.leaderboard.row_warnings import Flag
-from reconbench.reports.leaderboard.summary_text import in_short
+from reconbench.reports.leaderboard.summary_text import write_summary
 
 FACTS = {"suite": "demo", "seed": "0"}
 HOSTILE = [
@@ -82,13 +83,17 @@ class Page(HTMLParser):
         packed = self.payload["cells"][name]
         if "same" in packed:
             return [packed["same"]] * int(self.payload["size"])
-        if "places" in packed:
-            return [packed["values"][place] for place in packed["places"]]
+        if "indices" in packed:
+            return [packed["values"][index] for index in packed["indices"]]
         return list(packed["values"])
 
 
 def page(*summaries: Summary) -> Page:
     return Page(leaderboard_html(summaries, "Leaderboard", FACTS))
+
+
+def sentences(*summaries: Summary) -> list[Markup]:
+    return write_summary(Leaderboard.from_summaries(summaries))
 
 
 def test_the_page_explains_every_column_of_the_csv_and_every_word(bounded: Summary) -> None:
@@ -107,7 +112,7 @@ def test_every_explained_term_has_an_explanation(bounded: Summary) -> None:
 
 def test_the_rows_travel_as_data(bounded: Summary, failed: Summary) -> None:
     rows = [bounded, replace(bounded, epsilon=math.inf, success=1 / 3), failed]
-    found, board = page(*rows), Board.of(rows)
+    found, board = page(*rows), Leaderboard.from_summaries(rows)
     assert found.payload["size"] == 3
     for name in board.columns:
         for seen, row in zip(found.column(name), board.rows, strict=True):
@@ -223,15 +228,15 @@ def test_only_failures_say_so_with_their_reasons(failed: Summary) -> None:
 
 
 def test_stale_rows_that_were_left_out_are_counted(summary: Summary) -> None:
-    counted = "stored rows were made by other code"
+    counted = "stored rows were made by another code version"
     assert f"7 {counted}" in leaderboard_html([summary], "t", {}, stale=7)
     assert counted not in leaderboard_html([summary], "t", {})
 
 
 def test_figures_that_rows_do_not_allow_are_named_with_the_reason(bounded: Summary) -> None:
     text = " ".join(page(bounded).texts)
-    assert "Success against the budget ε: no rows differ in ε" in text
-    assert "How right attacks are where they are sure: no attack gave its guesses chances" in text
+    assert "Success against the budget ε: no rows differ in ε only" in text
+    assert "when they are sure: no attack gave its guesses probabilities" in text
     two = page(bounded, replace(bounded, epsilon=math.inf))
     assert "figure-epsilon" in two.values("id")
 
@@ -246,8 +251,8 @@ def test_figures_take_the_rows_they_need(bounded: Summary, failed: Summary) -> N
         replace(bounded, mechanism_options=Options({"k": 1}), facts={"mechanism.k": 1.0}),
         failed,
     ]
-    board = Board.of(rows)
-    drawn = {each.name: chosen(each, board.rows)[0] for each in charts(board.columns)}
+    board = Leaderboard.from_summaries(rows)
+    drawn = {each.name: select_rows(each, board.rows)[0] for each in list_charts(board.columns)}
     assert len(drawn["success"]) == 6
     assert {row["epsilon"] for row in drawn["epsilon"]} == {1.0, 3.0}
     assert {row["target_columns"] for row in drawn["columns"]} == {1, 2}
@@ -258,9 +263,11 @@ def test_figures_take_the_rows_they_need(bounded: Summary, failed: Summary) -> N
 
 
 def test_a_figure_says_how_much_it_leaves_out(bounded: Summary) -> None:
-    board = Board.of([replace(bounded, targets=(f"c{place}",)) for place in range(90)])
-    first = charts(board.columns)[0]
-    rows, left = chosen(first, board.rows)
+    board = Leaderboard.from_summaries(
+        [replace(bounded, targets=(f"c{place}",)) for place in range(90)]
+    )
+    first = list_charts(board.columns)[0]
+    rows, left = select_rows(first, board.rows)
     assert (len(rows), left) == (first.most, 90 - first.most)
 
 
@@ -271,31 +278,31 @@ def test_the_page_says_in_short_what_was_found(bounded: Summary) -> None:
     )
     other = replace(rap, targets=("B",), n=200, success=100.0, baseline=99.0)
     prior = replace(bounded, attack="prior", success=48.0, baseline=48.0, repetitions=6)
-    board = Board.of([rap, prior, replace(rap, targets=("B",), success=50.5)])
-    said = " ".join(re.sub("<.*?>", "", line) for line in in_short(board))
+    lines = sentences(rap, prior, replace(rap, targets=("B",), success=50.5))
+    said = " ".join(re.sub("<.*?>", "", line) for line in lines)
     assert "rap and prior guessed hidden columns" in said
     assert "2 games on acs, at ε = 1, 6 repetitions each" in said
     assert "alone gets 48.0 % right, the leading attack (rap) 53.0 %" in said
     assert "the best possible is 57.0 %, and no attack gets more than 63.1 % on average." in said
     assert "gains most on AGEP of acs at ε = 1: 55.5 records of 100 instead of 48.0" in said
-    assert "No row raised an alarm." in said and "luck" not in said
+    assert "No row raised an alarm." in said and "chance" not in said
     # shares of tables of different sizes count alike
-    assert "gets 48.8 % right" in "".join(in_short(Board.of([rap, other])))
+    assert "gets 48.8 % right" in "".join(sentences(rap, other))
 
 
-def test_too_few_repetitions_and_alarms_are_said_in_short(
+def test_too_few_repetitions_and_alarms_are_said_write_summary(
     bounded: Summary, failed: Summary
 ) -> None:
     one = replace(bounded, outcomes={0: (55, 48)}, repetitions=1)
-    assert "With one repetition" in in_short(Board.of([one]))[-1]
+    assert "One repetition is too few" in sentences(one)[-1]
     wild = replace(bounded, outcomes={0: (30, 48), 1: (70, 48)}, repetitions=2)
-    assert "may be luck" in in_short(Board.of([wild]))[-1]
-    assert "Alarms: failed in 1 row." in in_short(Board.of([wild, failed]))[-1]
+    assert "may be chance" in sentences(wild)[-1]
+    assert "Alarms: failed in 1 row." in sentences(wild, failed)[-1]
     lucky = replace(wild, success=70.0)
-    assert "above that is luck" in in_short(Board.of([lucky]))[1]
-    assert in_short(Board.of([failed])) == in_short(Board.of([])) == []
+    assert "above that is chance" in sentences(lucky)[1]
+    assert sentences(failed) == sentences() == []
     unranked = replace(bounded, ceilings={}, outcomes={0: (55, 48), 1: (56, 48)})
-    assert "leading attack" in in_short(Board.of([unranked]))[1]
+    assert "leading attack" in sentences(unranked)[1]
 
 
 def test_computed_rows_are_drawn_apart(summary: Summary) -> None:
@@ -314,13 +321,13 @@ def test_computed_rows_are_drawn_apart(summary: Summary) -> None:
         )
         for epsilon in (1.0, 2.0)
     ]
-    board = Board.of([*rows, summary])
-    drawn = {each.name: chosen(each, board.rows)[0] for each in charts(board.columns)}
+    board = Leaderboard.from_summaries([*rows, summary])
+    drawn = {each.name: select_rows(each, board.rows)[0] for each in list_charts(board.columns)}
     assert [row["value_f-dp"] for row in drawn["computed"]] == [0.1, 0.2]
     assert [row["attack"] for row in drawn["success"]] == ["rap"]
-    assert [each.attack for each in board.standings] == ["rap"]
+    assert [each.attack for each in board.ranking] == ["rap"]
     alone, mixed = page(*rows), page(*rows, summary)
-    assert "Bounds alone were computed: nobody attacked." in alone.texts
+    assert "Only bounds were computed; no attack was played." in alone.texts
     assert "No attack finished a repetition." not in alone.texts
     shown = alone.payload["shown"]
     assert "value_f-dp" in shown and "success" not in shown

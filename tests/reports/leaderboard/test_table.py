@@ -1,4 +1,4 @@
-"""What the board adds to a row: shares, gaps, paired tests, flags, printed values, standings."""
+"""What a leaderboard adds to rows: shares, gaps, paired tests, flags, printed values, ranking."""
 
 from __future__ import annotations
 
@@ -16,10 +16,16 @@ from scipy.stats import t as student
 
 from reconbench.benchmarks.game.play import AttackSpec, Game, Round, play
 from reconbench.benchmarks.store.summary import Summary, summarise
-from reconbench.reports import Board
-from reconbench.reports.leaderboard.attack_ranking import against, against_prior, standings
-from reconbench.reports.leaderboard.printed_numbers import FILE, Printed, printed, printed_for
-from reconbench.reports.leaderboard.row_warnings import MEANINGS, Flag, at_least, flags
+from reconbench.reports import Leaderboard
+from reconbench.reports.leaderboard.flags import MEANINGS, Flag, binomial_tail, find_flags
+from reconbench.reports.leaderboard.paired_tests import compare_to_attack, compare_to_prior
+from reconbench.reports.leaderboard.printed_values import (
+    FILE,
+    PrintedValues,
+    find_printed_values,
+    load_printed_values,
+)
+from reconbench.reports.leaderboard.ranking import rank_attacks
 from reconbench.reports.statistics import EXACT_STEPS, sign_flip
 
 
@@ -40,13 +46,13 @@ def played(
 
 
 def raised(row: Summary) -> set[Flag]:
-    return set(flags(row, in_paper=False))
+    return set(find_flags(row, in_paper=False))
 
 
 def test_shares_and_gaps_are_their_formulas(bounded: Summary) -> None:
     row = replace(played(bounded, (52, 54)), best_possible=56.0, best_possible_converged=True)
     other = replace(row, adversary="informed", attack="informed", best_possible=60.0)
-    first, second = Board.of([row, other]).rows
+    first, second = Leaderboard.from_summaries([row, other]).rows
     assert first["normalised_advantage"] == pytest.approx((53 - 48) / (100 - 48))
     assert first["gap_closed"] == pytest.approx((53 - 48) / (63.15 - 48.25))
     assert first["gap_attack"] == pytest.approx(56 - 53)
@@ -61,12 +67,12 @@ def test_shares_and_gaps_are_their_formulas(bounded: Summary) -> None:
 
 def test_a_share_of_nothing_is_empty(bounded: Summary) -> None:
     certain = replace(bounded, baseline=100.0, baseline_expected=100.0, success=100.0)
-    (row,) = Board.of([certain]).rows
+    (row,) = Leaderboard.from_summaries([certain]).rows
     assert row["normalised_advantage"] is row["gap_closed"] is None
 
 
 def test_the_tightest_ceilings_are_the_smallest_proved_ones(bounded: Summary) -> None:
-    (row,) = Board.of([bounded]).rows
+    (row,) = Leaderboard.from_summaries([bounded]).rows
     found = [row[f"tightest_{level}"] for level in ("0.05", "0.5", "0.95", "mean")]
     assert found == [64.0, 67.0, 77.0, 63.15]
 
@@ -77,7 +83,7 @@ def test_the_tightest_ceilings_are_the_smallest_proved_ones(bounded: Summary) ->
 def test_the_allowed_error_is_read_from_the_metric(
     summary: Summary, metric: str, within: int | None
 ) -> None:
-    assert Board.of([replace(summary, metric=metric)]).rows[0]["within"] == within
+    assert Leaderboard.from_summaries([replace(summary, metric=metric)]).rows[0]["within"] == within
 
 
 def enumerated(differences: tuple[int, ...]) -> float:
@@ -95,7 +101,7 @@ def test_paired_tests_are_the_enumerated_ones_and_holm_adjusts_them(summary: Sum
     one = replace(played(summary, (55, 58, 51, 50, 60)), attack="one")
     two = replace(played(summary, (49, 53, 47, 50, 51)), attack="two")
     rows = [rap, one, two]
-    to_rap = against(rows)
+    to_rap = compare_to_attack(rows)
     assert to_rap[0] is None
     gaps = [(5, 6, 4, 1, 5), (-1, 1, 0, 1, -4)]
     p = [enumerated(each) for each in gaps]
@@ -106,7 +112,7 @@ def test_paired_tests_are_the_enumerated_ones_and_holm_adjusts_them(summary: Sum
     assert [each and each.adjusted for each in to_rap[1:]] == pytest.approx(
         [adjusted[x] for x in p]
     )
-    to_prior = against_prior(rows)
+    to_prior = compare_to_prior(rows)
     assert to_prior[1] is not None
     assert to_prior[1].p == pytest.approx(enumerated((7, 10, 3, 2, 12)))
 
@@ -115,15 +121,15 @@ def test_only_repetitions_that_both_finished_are_compared(summary: Summary) -> N
     rap = played(summary, (50, 52, 47))
     other = replace(played(summary, (51, 53, 99)), attack="other")
     other = replace(other, outcomes={rep: other.outcomes[rep] for rep in (0, 1)})
-    found = against([other, rap])[0]
+    found = compare_to_attack([other, rap])[0]
     assert found is not None
-    assert (found.games, found.mean) == (2, 1.0)
+    assert (found.repetitions, found.mean) == (2, 1.0)
 
 
 def test_games_are_not_compared_with_other_games(summary: Summary) -> None:
     rap = played(summary, (50, 52))
     other = replace(rap, attack="other", epsilon=2.0)
-    assert against([rap, other]) == [None, None]
+    assert compare_to_attack([rap, other]) == [None, None]
 
 
 def test_a_sign_flip_test_that_is_too_large_is_sampled() -> None:
@@ -137,25 +143,26 @@ def test_a_sign_flip_test_that_is_too_large_is_sampled() -> None:
     assert abs(sampled - exact) < 5 * (exact * (1 - exact) / 9_999) ** 0.5 + 1e-4
 
 
-def test_the_standing_is_the_pooled_share_with_repetitions_as_blocks(bounded: Summary) -> None:
+def test_the_rank_is_by_the_pooled_share_with_repetitions_as_blocks(bounded: Summary) -> None:
     small = replace(bounded, targets=("B",), ceilings={"prior-exact": {"mean": 50.25}})
     rows = [played(bounded, (52, 55, 51)), played(small, (50, 47, 49))]
-    (found,) = standings(rows)
+    (found,) = rank_attacks(rows)
     gaps = [63.15 - 48.25, 50.25 - 48.25]
     gained = [(52 + 55 + 51) / 3 - 48, (50 + 47 + 49) / 3 - 48]
     assert found.share == pytest.approx(sum(gained) / sum(gaps))
     # the same as the mean of the cells' shares with the gaps as weights
     shares = [a / b for a, b in zip(gained, gaps, strict=True)]
     assert found.share == pytest.approx(np.average(shares, weights=gaps))
-    assert found.plain == pytest.approx(fmean(shares))
+    assert found.plain_mean == pytest.approx(fmean(shares))
     blocks = [(52 + 50 - 96) / sum(gaps), (55 + 47 - 96) / sum(gaps), (51 + 49 - 96) / sum(gaps)]
+    assert found.share is not None
     half = student.ppf(0.975, 2) * np.std(blocks, ddof=1) / 3**0.5
     assert (found.low, found.high) == pytest.approx((found.share - half, found.share + half))
 
 
 def test_the_prior_closes_nothing(bounded: Summary) -> None:
     prior = replace(played(bounded, (45, 52, 47), (45, 52, 47)), attack="prior")
-    (found,) = standings([prior])
+    (found,) = rank_attacks([prior])
     assert (found.share, found.low, found.high) == (0.0, 0.0, 0.0)
 
 
@@ -166,22 +173,24 @@ def test_attacks_whose_intervals_overlap_tie(bounded: Summary) -> None:
         "weak": (49, 49, 48, 49),
     }
     rows = [replace(played(bounded, got), attack=name) for name, got in scores.items()]
-    assert {each.attack: each.rank for each in standings(rows)} == {
+    assert {each.attack: each.rank for each in rank_attacks(rows)} == {
         "sharp": 1,
         "close": 1,
         "weak": 3,
     }
-    assert {row["attack"]: row["suite_rank"] for row in Board.of(rows).rows}["weak"] == 3
+    assert {row["attack"]: row["suite_rank"] for row in Leaderboard.from_summaries(rows).rows}[
+        "weak"
+    ] == 3
 
 
 def test_an_unfinished_cell_counts_as_the_priors_guess(bounded: Summary, failed: Summary) -> None:
     whole = [played(replace(bounded, targets=(name,)), (55, 56)) for name in ("A", "B")]
     lost = replace(failed, targets=("B",), attack="other")
     half = [replace(whole[0], attack="other"), lost]
-    found = {each.attack: each for each in standings([*whole, *half])}
+    found = {each.attack: each for each in rank_attacks([*whole, *half])}
     assert found["other"].share == pytest.approx((found["rap"].share or 0) / 2)
     assert (found["other"].finished, found["other"].cells) == (1, 2)
-    assert found["other"].flagged[Flag.FAILED] == 1
+    assert found["other"].flag_counts[Flag.FAILED] == 1
 
 
 def test_the_interval_of_an_unfinished_suite_shrinks_with_its_share(
@@ -191,8 +200,8 @@ def test_the_interval_of_an_unfinished_suite_shrinks_with_its_share(
     one = played(replace(bounded, targets=("A",)), (55, 58, 52))
     rest = replace(failed, targets=("B",), attack="rap")
     gap = replace(one, targets=("B",), attack="other")
-    found = {each.attack: each for each in standings([one, rest, gap])}["rap"]
-    (alone,) = standings([one])
+    found = {each.attack: each for each in rank_attacks([one, rest, gap])}["rap"]
+    (alone,) = rank_attacks([one])
     assert found.share == pytest.approx((alone.share or 0) / 2)
     assert (found.high or 0) - (found.low or 0) == pytest.approx(
         ((alone.high or 0) - (alone.low or 0)) / 2
@@ -201,7 +210,7 @@ def test_the_interval_of_an_unfinished_suite_shrinks_with_its_share(
 
 def test_one_repetition_ranks_without_an_interval(bounded: Summary) -> None:
     rows = [replace(played(bounded, (got,)), attack=name) for name, got in (("a", 50), ("b", 52))]
-    found = standings(rows)
+    found = rank_attacks(rows)
     assert [(each.attack, each.rank, each.low) for each in found] == [
         ("b", 1, None),
         ("a", 2, None),
@@ -210,14 +219,16 @@ def test_one_repetition_ranks_without_an_interval(bounded: Summary) -> None:
 
 def test_adversaries_are_ranked_apart(bounded: Summary) -> None:
     rows = [played(bounded, (55, 56)), replace(played(bounded, (60, 61)), adversary="informed")]
-    assert [each.rank for each in standings(rows)] == [1, 1]
+    assert [each.rank for each in rank_attacks(rows)] == [1, 1]
 
 
 @pytest.mark.parametrize(
     ("count", "trials", "chance"), [(0, 5, 0.05), (2, 5, 0.05), (60, 500, 0.1)]
 )
 def test_the_binomial_tail(count: int, trials: int, chance: float) -> None:
-    assert at_least(count, trials, chance) == pytest.approx(binom.sf(count - 1, trials, chance))
+    assert binomial_tail(count, trials, chance) == pytest.approx(
+        binom.sf(count - 1, trials, chance)
+    )
 
 
 def test_flags_of_a_sound_row(bounded: Summary) -> None:
@@ -244,7 +255,7 @@ def test_each_flag_is_raised_by_its_reason(bounded: Summary, failed: Summary) ->
     }
     for flag, row in cases.items():
         assert raised(row) == {flag}, flag
-    assert set(flags(sound, in_paper=True)) == {Flag.PAPER}
+    assert set(find_flags(sound, in_paper=True)) == {Flag.PAPER}
     assert {*cases, Flag.PAPER} == set(Flag) == set(MEANINGS)
     assert Flag.FAILED in raised(failed)
 
@@ -265,19 +276,19 @@ def test_equal_repetitions_alone_raise_no_alarm(bounded: Summary) -> None:
 
 def test_every_printed_value_ships_with_its_source() -> None:
     shipped = json.loads(FILE.read_text(encoding="utf-8"))
-    assert len(printed()) == len(shipped)
-    sex, age = printed().values()
+    assert len(load_printed_values()) == len(shipped)
+    sex, age = load_printed_values().values()
     assert (sex.baseline, sex.success, sex.ceilings) == (56, 65, {"0.95": 84})
     assert (age.success, age.ceilings) == (81, {"0.05": 82})
-    for each in printed().values():
+    for each in load_printed_values().values():
         assert "California" in each.note and "Swanberg" in each.paper
     with pytest.raises(ValueError, match="not between 0 and 10"):
-        Printed("p", "d", ("A",), 1.0, 10, "exact", "rap", 11, None, {}, "")
+        PrintedValues("p", "d", ("A",), 1.0, 10, "exact", "rap", 11, None, {}, "")
 
 
 def test_a_printed_value_stands_beside_its_game_only(summary: Summary) -> None:
     row = replace(summary, targets=("SEX",))
-    assert printed_for(row) is not None
+    assert find_printed_values(row) is not None
     for other in (
         replace(row, targets=("AGEP",)),
         replace(row, epsilon=inf),
@@ -286,8 +297,8 @@ def test_a_printed_value_stands_beside_its_game_only(summary: Summary) -> None:
         replace(row, adversary="informed"),
         replace(row, attack_options={"steps": 1}),
     ):
-        assert printed_for(other) is None
-    (found,) = Board.of([row]).rows
+        assert find_printed_values(other) is None
+    (found,) = Leaderboard.from_summaries([row]).rows
     assert (found["paper_success"], found["paper_ceiling_0.95"]) == (65, 84)
     assert "paper-value" in str(found["flags"])
     assert found["success"] == summary.success
@@ -299,5 +310,5 @@ def test_real_rows_carry_their_repetitions() -> None:
     (row,) = summarise(results)
     assert row.outcomes == {r.rep: (r.successes, r.baseline_successes) for r in results}
     assert row.above_proved == 0.0
-    (found,) = Board.of([row], "demo").rows
+    (found,) = Leaderboard.from_summaries([row], "demo").rows
     assert (found["suite"], found["against_prior"], found["against_prior_p"]) == ("demo", 0.0, 1.0)

@@ -40,7 +40,7 @@ def grr(challenges: int, member: bool, rng: np.random.Generator) -> np.ndarray:
     truth = 0 if member else 1
     keep = rng.random(challenges) < np.exp(EPSILON) / (np.exp(EPSILON) + VALUES - 1)
     other = (truth + rng.integers(1, VALUES, challenges)) % VALUES
-    return np.where(keep, truth, other) == 0
+    return np.asarray(np.where(keep, truth, other) == 0)
 
 
 def aiming(share: float) -> Decide:
@@ -165,7 +165,8 @@ class Noisy:
         threshold, coin = test
 
         def decide(challenges: int, member: bool, rng: np.random.Generator) -> np.ndarray:
-            return rng.normal(self._mu if member else 0.0, 1.0, challenges) > threshold
+            sums = rng.normal(self._mu if member else 0.0, 1.0, challenges)
+            return np.asarray(sums > threshold)
 
         return weakened(decide, coin)
 

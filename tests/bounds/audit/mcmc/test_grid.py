@@ -46,7 +46,7 @@ def test_posterior_is_that_of_a_dumb_sum() -> None:
     e, s = (np.arange(60) + 0.5) * 7 / 60, (np.arange(20) + 0.5) / 20
     side = (np.arange(150) + 0.5) / 150
     a, b = np.meshgrid(side, side)
-    g = stats.binom.pmf(3, 12, a) * stats.binom.pmf(2, 10, b)
+    g = np.asarray(stats.binom.pmf(3, 12, a) * stats.binom.pmf(2, 10, b))
     mass = np.array(
         [
             [g[in_strip(a, b, each, delta, t)].sum() / strip_area(each, delta, t) for t in s]

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 
-import arviz_stats.base
 import numpy as np
 import pytest
 from scipy import stats
 
 from reconbench.bounds.audit.mcmc import Counts, in_strip, strip_area
 from reconbench.bounds.audit.mcmc import _kernels as kernels
-from reconbench.bounds.audit.mcmc._tables import BetaTables, arc_edges, arc_width
+from reconbench.bounds.audit.mcmc._tables import CELLS, LARGEST, BetaTables, arc_edges, arc_width
 from reconbench.bounds.audit.mcmc.diagnostics import (
     autocorrelation,
     bulk_size,
@@ -110,15 +110,15 @@ def test_correlated_weights_are_density_over_proposal() -> None:
     inside = in_strip(a, b, at[0], delta, at[1])
     integral = (density * inside).mean() / strip_area(at[0], delta, at[1])
     # A cell has density 1/(CELLS · width); dα = 2 √(α(1 − α)) dφ; and g's constant is 1/(2π).
-    constant = np.log(4 * kernels.CELLS**2 / (2 * np.pi)) - np.log(size)
+    constant = np.log(4 * CELLS**2 / (2 * np.pi)) - np.log(size)
     assert got + constant == pytest.approx(np.log(integral), abs=0.01)
 
 
 def test_pairs_next_to_one_have_a_weight() -> None:
     """Attacks that miss every record: sin² rounds to 1 there, where a variance would be 0."""
-    edges = np.linspace(np.pi / 2 - 1e-9, np.pi / 2, kernels.CELLS + 1)
-    low = np.linspace(0.07, 0.0708, kernels.CELLS + 1)
-    alphas, betas, spread = np.full(101, 0.005), np.full(101, kernels.LARGEST), np.ones(101)
+    edges = np.linspace(np.pi / 2 - 1e-9, np.pi / 2, CELLS + 1)
+    low = np.linspace(0.07, 0.0708, CELLS + 1)
+    alphas, betas, spread = np.full(101, 0.005), np.full(101, LARGEST), np.ones(101)
     kernels.fill_pairs(seeded(6), low, edges, alphas, betas, spread)
     assert (np.sin(edges) ** 2 == 1).all() and betas.max() < 1
     counts, at = np.array([5e5, 1e8, 1e8, 1e8]), np.array([1.5, 0.3, 0.05, 0.02])
@@ -138,7 +138,8 @@ def test_diagnostics_are_those_of_arviz(memory: float, shape: tuple[int, int]) -
     assert bulk_size(trace) == pytest.approx(theirs["ess_bulk"], rel=1e-9)
     assert tail_size(trace) == pytest.approx(theirs["ess_tail"], rel=1e-9)
     assert theirs["mcse_mean"] == pytest.approx(trace.std() / np.sqrt(bulk_size(trace)), rel=0.5)
-    lagged = arviz_stats.base.array_stats.autocorr(trace, axis=-1).mean(axis=0)
+    array_stats = import_module("arviz_stats.base").array_stats
+    lagged = array_stats.autocorr(trace, axis=-1).mean(axis=0)
     assert autocorrelation(trace, 9) == pytest.approx(lagged[:10])
 
 

@@ -1,4 +1,4 @@
-"""Automatic warnings on a row: what a careful reader would ask before believing it."""
+"""Flags: automatic warnings on a row, for what a careful reader would ask before trusting it."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from scipy.special import betainc, stdtrit
 
 from reconbench.benchmarks.store.summary import TOP, Summary, tightest, tightest_mean
 
-# A run passes its own 95 % ceiling with a probability of at most this.
+# A run exceeds its own 95 % ceiling with a probability of at most this.
 ALLOWED = 0.05
-# More passes than chance explains at this level raise the alarm.
+# More excesses than chance explains at this level raise the alarm.
 LEVEL = 0.05
 
 
 class Weight(StrEnum):
-    """How much a flag should trouble the reader."""
+    """How serious a flag is."""
 
     ALARM = "alarm"
     CAUTION = "caution"
@@ -51,7 +51,7 @@ class Meaning:
 MEANINGS: Mapping[Flag, Meaning] = {
     Flag.ABOVE: Meaning(
         Weight.ALARM,
-        "passed the 95 % ceiling (the tightest proved one, else that of Theorem 3.5) in more "
+        "exceeded the 95 % ceiling (the tightest proved one, else that of Theorem 3.5) in more "
         "repetitions than chance allows (exact binomial test at 5 %): the attack saw too much, the "
         "prior is wrong, or the bound is",
     ),
@@ -61,7 +61,7 @@ MEANINGS: Mapping[Flag, Meaning] = {
         "allows, with the whole 95 % interval and by a binomial test: by chance in at most 1 row "
         "of 40",
     ),
-    Flag.FAILED: Meaning(Weight.ALARM, "at least one repetition broke off"),
+    Flag.FAILED: Meaning(Weight.ALARM, "at least one repetition failed"),
     Flag.BELOW: Meaning(
         Weight.CAUTION,
         "did worse than the prior's guess on the same tables, with the whole 95 % interval of the "
@@ -69,13 +69,13 @@ MEANINGS: Mapping[Flag, Meaning] = {
     ),
     Flag.UNCONVERGED: Meaning(
         Weight.CAUTION,
-        "the best possible success did not pass its own checks: it is not to be trusted",
+        "the computation of the best possible success failed its own checks: do not trust it",
     ),
     Flag.SKIPPED: Meaning(Weight.CAUTION, "the attack declined at least one repetition"),
     Flag.PASSED: Meaning(
         Weight.NOTE,
-        "some repetitions passed the 95 % ceiling (the tightest proved one, else that of Theorem "
-        "3.5), no more than chance allows",
+        "some repetitions exceeded the 95 % ceiling (the tightest proved one, else that of "
+        "Theorem 3.5), but no more than chance allows",
     ),
     Flag.VACUOUS: Meaning(
         Weight.NOTE, "the tightest 95 % ceiling is all n records: this budget rules out nothing"
@@ -88,31 +88,33 @@ MEANINGS: Mapping[Flag, Meaning] = {
     Flag.NO_REFERENCE: Meaning(
         Weight.NOTE, "the attack that computes the best possible success did not play this game"
     ),
-    Flag.COMPUTED: Meaning(Weight.NOTE, "bounds alone were computed: no attack was played"),
-    Flag.PAPER: Meaning(Weight.NOTE, "a paper prints a value for this game; it is shown beside"),
+    Flag.COMPUTED: Meaning(Weight.NOTE, "only bounds were computed: no attack was played"),
+    Flag.PAPER: Meaning(
+        Weight.NOTE, "a paper prints a value for this game, which is shown beside ours"
+    ),
 }
 
-# Baseline and ceiling that are closer than this share of n leave no gap to speak of.
+# A gap between baseline and ceiling of less than this share of n is too small to measure.
 LEAST_GAP = 0.01
 
 
-def flags(row: Summary, *, in_paper: bool) -> tuple[Flag, ...]:
+def find_flags(row: Summary, *, in_paper: bool) -> tuple[Flag, ...]:
     """The flags of a row, the most serious first."""
     if row.computed:
         return (Flag.COMPUTED,)
     gap, gained = mean_gap(row), gain_interval(row)
     top = tightest(row.ceilings).get(TOP)
     above = row.above_ceiling if row.above_proved is None else row.above_proved
-    passed = round((above or 0.0) * row.repetitions)
-    chance = at_least(passed, row.repetitions, ALLOWED)
+    exceeded = round((above or 0.0) * row.repetitions)
+    chance = binomial_tail(exceeded, row.repetitions, ALLOWED)
     raised = {
-        Flag.ABOVE: passed > 0 and chance < LEVEL,
+        Flag.ABOVE: exceeded > 0 and chance < LEVEL,
         Flag.ABOVE_MEAN: gained is not None and _above_mean(row, gained[0]),
         Flag.FAILED: row.failures > 0,
         Flag.BELOW: gained is not None and gained[1] < 0,
         Flag.UNCONVERGED: row.best_possible_converged is False,
         Flag.SKIPPED: row.skipped > 0,
-        Flag.PASSED: passed > 0 and chance >= LEVEL,
+        Flag.PASSED: exceeded > 0 and chance >= LEVEL,
         Flag.VACUOUS: top is not None and top >= row.n,
         Flag.NO_GAP: gap is not None and gap < LEAST_GAP * row.n,
         Flag.SINGLE: row.repetitions == 1,
@@ -130,18 +132,18 @@ def mean_gap(row: Summary) -> float | None:
 
 def gain_interval(row: Summary) -> tuple[float, float] | None:
     """95 % Student interval of the records beyond the prior's guess on the same tables."""
-    found = [a - b for a, b in row.outcomes.values()]
-    many, total = len(found), sum(found)
-    if many < 2:
+    gains = [got - prior for got, prior in row.outcomes.values()]
+    count, total = len(gains), sum(gains)
+    if count < 2:
         return None
-    # whole numbers: (m Σd² − (Σd)²) / (m (m − 1)) is the sample variance without rounding
-    variance = (many * sum(d * d for d in found) - total * total) / (many * (many - 1))
-    half = _quantile(many - 1) * sqrt(variance / many)
-    return total / many - half, total / many + half
+    # whole numbers: (m Σg² − (Σg)²) / (m (m − 1)) is the sample variance without rounding
+    variance = (count * sum(gain * gain for gain in gains) - total * total) / (count * (count - 1))
+    half = _student_quantile(count - 1) * sqrt(variance / count)
+    return total / count - half, total / count + half
 
 
 @cache
-def _quantile(freedom: int) -> float:
+def _student_quantile(freedom: int) -> float:
     return float(stdtrit(freedom, 0.975))
 
 
@@ -150,10 +152,10 @@ def _above_mean(row: Summary, gained: float) -> bool:
     most, gap = tightest_mean(row.ceilings), mean_gap(row)
     if most is None or gap is None or gained <= gap:
         return False
-    total, trials = sum(a for a, _ in row.outcomes.values()), row.n * len(row.outcomes)
-    return at_least(total, trials, min(1.0, most / row.n)) < LEVEL / 2
+    total, trials = sum(got for got, _ in row.outcomes.values()), row.n * len(row.outcomes)
+    return binomial_tail(total, trials, min(1.0, most / row.n)) < LEVEL / 2
 
 
-def at_least(count: int, trials: int, chance: float) -> float:
+def binomial_tail(count: int, trials: int, chance: float) -> float:
     """P[Binomial(trials, chance) ≥ count], as a tail: I_chance(count, trials − count + 1)."""
     return 1.0 if count <= 0 else float(betainc(count, trials - count + 1, chance))

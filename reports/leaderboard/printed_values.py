@@ -1,4 +1,4 @@
-"""What papers print for games that are also played here: shown beside a row, never ranked."""
+"""Values that papers print for games that we play too: shown beside a row, never ranked."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FILE = Path(__file__).parent / "papers.json"
 
 
 @dataclass(frozen=True)
-class Printed:
+class PrintedValues:
     """Successes out of n as a paper prints them; ``ceilings`` by confidence."""
 
     paper: str
@@ -30,8 +30,7 @@ class Printed:
     note: str
 
     def __post_init__(self) -> None:
-        given = [self.baseline, self.success, *self.ceilings.values()]
-        for value in given:
+        for value in (self.baseline, self.success, *self.ceilings.values()):
             if value is not None and not 0 <= value <= self.n:
                 raise ValueError(f"{FILE.name}: {value!r} is not between 0 and {self.n} records")
 
@@ -41,15 +40,16 @@ class Printed:
 
 
 @cache
-def printed() -> Mapping[tuple[object, ...], Printed]:
-    """Every printed value that ships, by game and attack."""
-    raw = json.loads(FILE.read_text(encoding="utf-8"))
-    found = [Printed(**{**each, "targets": tuple(each["targets"])}) for each in raw]
-    return {each.game: each for each in found}
+def load_printed_values() -> Mapping[tuple[object, ...], PrintedValues]:
+    """The printed values of all games and attacks that ship with the package."""
+    entries = json.loads(FILE.read_text(encoding="utf-8"))
+    values = [PrintedValues(**{**entry, "targets": tuple(entry["targets"])}) for entry in entries]
+    return {value.game: value for value in values}
 
 
-def printed_for(row: Summary) -> Printed | None:
-    """What a paper prints for this game and attack, if the adversary is the paper's."""
+def find_printed_values(row: Summary) -> PrintedValues | None:
+    """What a paper prints for this game and attack, if the adversary is the same."""
     if row.adversary != "realistic" or row.attacker_prior != "same" or row.attack_options:
         return None
-    return printed().get((row.dataset, row.targets, row.epsilon, row.n, row.metric, row.attack))
+    game = (row.dataset, row.targets, row.epsilon, row.n, row.metric, row.attack)
+    return load_printed_values().get(game)
