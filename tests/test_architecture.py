@@ -148,7 +148,8 @@ def test_importing_the_package_is_light() -> None:
 
 def test_public_names_resolve() -> None:
     for name in reconbench.__all__:
-        assert getattr(reconbench, name).__name__
+        assert getattr(reconbench, name).__name__ and getattr(reconbench, name).__doc__
+        assert f"``{name}``" in (reconbench.__doc__ or "")
     assert set(reconbench.__all__) == set(reconbench._HOME_OF)
     assert reconbench.__version__
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):

@@ -24,6 +24,8 @@ class MetricError(ValueError):
 
 
 class Metric(Protocol):
+    """What counts as reconstructing a record."""
+
     @property
     def name(self) -> str: ...
 

@@ -32,12 +32,12 @@ class Accuracy:
     cleaned: float
 
     @classmethod
-    def of(cls, table: Table, release: MarginalsRelease, cleaned: float) -> Accuracy:
+    def measure(cls, table: Table, release: MarginalsRelease, cleaned: float) -> Accuracy:
         exact = [marginal_counts(table, columns).ravel() for columns in release.workload]
         counts = np.concatenate(exact)
         typical = float(np.median(counts[counts > 0]))
         error = release.noise_sd * sqrt(2 / pi)
-        distance = float(np.mean([each.size for each in exact])) * error / (2 * len(table))
+        distance = float(np.mean([marginal.size for marginal in exact])) * error / (2 * len(table))
         return cls(
             noise_sd=release.noise_sd,
             cell_error=error,
@@ -50,14 +50,14 @@ class Accuracy:
 
 
 def measure_cleaned_distance(table: Table, release: MarginalsRelease) -> float:
-    """Total variation between released and exact marginals after the clean-up, mean over them.
+    """Measure the mean total variation between exact and released marginals after the clean-up.
 
     A marginal without a positive count is cleaned to the uniform one.
     """
-    found = []
+    distances = []
     for columns, answer in zip(release.workload, release.answers, strict=True):
         kept = np.maximum(answer, 0.0)
         total = kept.sum()
         share = kept / total if total > 0 else np.full(kept.shape, 1 / kept.size)
-        found.append(np.abs(share - marginal_counts(table, columns) / len(table)).sum() / 2)
-    return float(np.mean(found))
+        distances.append(np.abs(share - marginal_counts(table, columns) / len(table)).sum() / 2)
+    return float(np.mean(distances))

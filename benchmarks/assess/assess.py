@@ -83,13 +83,13 @@ def assess(
     jobs: int = 1,
     advance: Callable[[], None] = lambda: None,
 ) -> Assessment:
-    """Play all games of a question; results do not depend on the number of jobs."""
+    """Answer a question by playing all its games; results do not depend on ``jobs``."""
     check_question(question, table)
     specs = tuple(AttackSpec(name) for name in question.attacks)
     for spec in specs:
         spec.build()
     tasks = [
-        (question.game(len(table), epsilon, rep), given, specs)
+        (question.build_game(len(table), epsilon, rep), given, specs)
         for epsilon in question.budgets
         for rep in range(question.reps)
         for given in (None, table)
@@ -103,7 +103,7 @@ def assess(
             fresh[game.epsilon] += outcome
         advance()
     rounds = {
-        epsilon: build_real_round(question.game(len(table), epsilon), table)
+        epsilon: build_real_round(question.build_game(len(table), epsilon), table)
         for epsilon in question.budgets
     }
     budgets = tuple(
@@ -111,17 +111,17 @@ def assess(
         for epsilon in question.budgets
     )
     asked = rounds[question.epsilon]
-    found = _assemble(question, asked, budgets, real[question.epsilon])
+    assessment = _assemble(question, asked, budgets, real[question.epsilon])
     proved, measured = _answer_limit(question, asked, budgets)
     rows = tuple(row for epsilon in question.budgets for row in fresh[epsilon])
-    return replace(found, proved=proved, measured=measured, rows=rows)
+    return replace(assessment, proved=proved, measured=measured, rows=rows)
 
 
 def assess_release(
     question: Question, truth: Table, release: MarginalsRelease, mechanism: PublishedMarginals
 ) -> Assessment:
     """Attack a release that exists already, and count the successes against the truth."""
-    game = question.game(len(truth), mechanism.budget.epsilon)
+    game = question.build_game(len(truth), mechanism.budget.epsilon)
     round_ = build_real_round(game, truth, (release, mechanism))
     specs = tuple(AttackSpec(name) for name in question.attacks)
     with one_thread():
@@ -137,10 +137,11 @@ def build_real_round(
 ) -> Round:
     """Build the round of a game on a given table, with new noise or with a published release.
 
-    The table is part of the name of the noise's random stream.
+    The name of the noise's random stream contains the hash of the table.
     """
     prior, known, metric, mechanism = check(game)
-    played = table.project(n for n in prior.domain.names if n in (*known, *game.targets))
+    names = [name for name in prior.domain.names if name in (*known, *game.targets)]
+    played = table.project(names)
     release: Release
     if published is not None:
         release, mechanism = published
@@ -185,7 +186,7 @@ def _play(task: Task) -> Outcome:
     game, table, specs = task
     with one_thread():
         if table is None:
-            round_ = Round.of(game)
+            round_ = Round.draw(game)
             rows = [play(round_, spec) for spec in specs]
             for row in rows:
                 if row.status is not Status.OK:
@@ -220,11 +221,13 @@ def _play_real(round_: Round, spec: AttackSpec) -> RealPlay:
 
 def _get_release(view: AttackerView) -> MarginalsRelease:
     if not isinstance(view.release, MarginalsRelease):
-        raise AssessError("an assessment needs a release of marginals")
+        raise AssessError(
+            f"an assessment needs a release of marginals, got {type(view.release).__name__}"
+        )
     return view.release
 
 
-def _plays_of(name: str, games: Sequence[RealGame]) -> list[RealPlay]:
+def _get_plays(name: str, games: Sequence[RealGame]) -> list[RealPlay]:
     return [play for game in games for play in game.plays if play.attack == name]
 
 
@@ -241,9 +244,9 @@ def _measure_budget(
     attacks = tuple(
         AttackShares(
             spec,
-            Mean.of([play.hits.mean() for play in _plays_of(spec, games)]),
+            Mean.from_values([play.hits.mean() for play in _get_plays(spec, games)]),
             _measure_fresh(by_attack[spec], n) if spec in by_attack else None,
-            _combine(play.converged for play in _plays_of(spec, games)),
+            _combine(play.converged for play in _get_plays(spec, games)),
         )
         for spec in question.attacks
     )
@@ -263,8 +266,8 @@ def _measure_budget(
         best_converged=None if optimum is None else optimum.best_possible_converged,
         fresh_gain=_measure_fresh_gain(fresh, n) if fresh else None,
         ceiling=_find_ceiling(round_.ceilings_for_any_attack, float(expected.mean()), n),
-        sure=_count_sure(_plays_of(OPTIMAL, games), question.threshold),
-        accuracy=Accuracy.of(played, release, cleaned),
+        sure=_count_sure(_get_plays(OPTIMAL, games), question.threshold),
+        accuracy=Accuracy.measure(played, release, cleaned),
     )
 
 
@@ -277,14 +280,14 @@ def _measure_fresh(summary: Summary, n: int) -> Mean:
 
 
 def _measure_fresh_gain(rows: Sequence[Result], n: int) -> Mean:
-    """Paired by table, so that the luck of a table cancels between attack and guessing."""
+    """Pair the attack with guessing by table, so that the luck of a table cancels."""
     gains = [(row.successes or 0) - row.baseline_successes for row in rows if row.attack == OPTIMAL]
-    return Mean.of([gain / n for gain in gains])
+    return Mean.from_values([gain / n for gain in gains])
 
 
-def _find_ceiling(found: Mapping[str, Mapping[str, float]], expected: float, n: int) -> Ceiling:
-    mean = tightest_mean(found) or 0.0
-    return Ceiling(mean / n, mean / n - expected, tightest(found)[TOP] / n)
+def _find_ceiling(ceilings: Mapping[str, Mapping[str, float]], expected: float, n: int) -> Ceiling:
+    mean = tightest_mean(ceilings) or 0.0
+    return Ceiling(mean / n, mean / n - expected, tightest(ceilings)[TOP] / n)
 
 
 def _count_sure(plays: Sequence[RealPlay], threshold: int) -> Sure:
@@ -304,10 +307,10 @@ def _combine(values: Iterable[bool | None]) -> bool | None:
 
 
 def _measure_exposure(question: Question, round_: Round, games: Sequence[RealGame]) -> Exposure:
-    plays = _plays_of(OPTIMAL, games)
+    plays = _get_plays(OPTIMAL, games)
     guess = round_.baseline[0]
     prior = round_.metric.score(round_.truth, guess)
-    return Exposure.of(
+    return Exposure.measure(
         round_.truth,
         round_.view.known,
         guess,
@@ -326,11 +329,11 @@ def _answer_limit(
     risks = RecordRisks(round_.prior, view.known, question.targets, round_.metric)
     real, fresh = [], []
     for budget in budgets:
-        epsilon, at = budget.epsilon or 0.0, budget.attack(OPTIMAL)
+        epsilon, shares = budget.epsilon or 0.0, budget.get_attack(OPTIMAL)
         gain = budget.fresh_gain.value if budget.fresh_gain else 0.0
-        mine, theirs = np.array(budget.prior_real), np.array(budget.prior_expected)
-        real.append((epsilon, float(measure.of(np.array(at.real.value), mine))))
-        fresh.append((epsilon, float(measure.of(theirs + gain, theirs))))
+        guessed, expected = np.array(budget.prior_real), np.array(budget.prior_expected)
+        real.append((epsilon, float(measure.compute_risk(np.array(shares.real.value), guessed))))
+        fresh.append((epsilon, float(measure.compute_risk(expected + gain, expected))))
     return tuple(find_proved_epsilons(risks, measure, question.max_risk, question.delta)), (
         find_measured_epsilon("real", real, question.max_risk),
         find_measured_epsilon("fresh", fresh, question.max_risk),

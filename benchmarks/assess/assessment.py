@@ -57,7 +57,7 @@ class Question:
             if not epsilon > 0:
                 raise AssessError(f"epsilon must be > 0, got {epsilon:g}")
         if isinf(self.epsilon) and not self.epsilons:
-            raise AssessError("epsilon inf has no budgets around it: list some with --epsilons")
+            raise AssessError("epsilon inf has no budgets around it; list some with --epsilons")
         if self.reps < 1:
             raise AssessError(f"reps must be at least 1, got {self.reps}")
         if self.threshold < 1:
@@ -77,7 +77,7 @@ class Question:
         """The ε that are played, ascending."""
         return tuple(sorted({self.epsilon, *(self.epsilons or space_budgets(self.epsilon))}))
 
-    def game(self, n: int, epsilon: float, rep: int = 0) -> Game:
+    def build_game(self, n: int, epsilon: float, rep: int = 0) -> Game:
         return Game(
             dataset=self.dataset,
             targets=self.targets,
@@ -100,7 +100,7 @@ def check_table(question: Question, table: Table) -> None:
     domain.positions(known)
     both = [name for name in known if name in targets]
     if both:
-        raise AssessError(f"column {both[0]!r} is both known and a target: choose one")
+        raise AssessError(f"column {both[0]!r} is both known and a target; choose one")
     if not targets or not known:
         raise AssessError("name at least one target column and leave at least one column known")
     if len(table) < FEWEST_RECORDS:
@@ -108,9 +108,9 @@ def check_table(question: Question, table: Table) -> None:
             f"the table has {len(table)} records, fewer than {FEWEST_RECORDS}: too few to assess"
         )
     for name in targets:
-        found = np.unique(table.column(name))
-        if len(found) == 1:
-            label = domain[name].labels[int(found[0])]
+        values = np.unique(table.column(name))
+        if len(values) == 1:
+            label = domain[name].labels[int(values[0])]
             raise AssessError(
                 f"target {name!r} has the single value {label[:60]!r} in all records: there is "
                 "nothing to reconstruct; choose another target"
@@ -122,10 +122,10 @@ def check_table(question: Question, table: Table) -> None:
 
 
 def check_question(question: Question, table: Table) -> None:
-    """Refuse a question that fits neither the table nor its prior; nothing is played."""
+    """Refuse a question that does not fit the table and its prior, before anything is played."""
     check_table(question, table)
     for epsilon in question.budgets:
-        prior, _, _, _ = check(question.game(len(table), epsilon))
+        prior, _, _, _ = check(question.build_game(len(table), epsilon))
     if prior.domain != table.domain:
         raise AssessError(
             "the prior and the table have different columns or labels; fit the prior with the same "
@@ -191,8 +191,8 @@ class Budget:
     sure: Sure
     accuracy: Accuracy
 
-    def attack(self, name: str) -> AttackShares:
-        return next(each for each in self.attacks if each.attack == name)
+    def get_attack(self, name: str) -> AttackShares:
+        return next(shares for shares in self.attacks if shares.attack == name)
 
 
 @dataclass(frozen=True)

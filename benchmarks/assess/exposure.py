@@ -33,7 +33,7 @@ class Mean:
     margin: float | None
 
     @classmethod
-    def of(cls, values: Sequence[float] | Floats) -> Mean:
+    def from_values(cls, values: Sequence[float] | Floats) -> Mean:
         array = np.asarray(values, dtype=np.float64)
         count = len(array)
         if count < 2:
@@ -70,7 +70,7 @@ class Kinds:
 def list_kinds(
     attribute: Attribute, codes: Codes, prior: Bools, hits: Bools, hidden: Bools
 ) -> Kinds:
-    """The kinds of one column, from what is right on each record.
+    """List the kinds of one column, from what is right on each record.
 
     ``prior`` is (n,): right without the release; ``hits`` is (repetitions, n); ``hidden`` marks the
     labels that may not be shown.
@@ -82,7 +82,7 @@ def list_kinds(
             attribute.labels[code],
             int(counts[code]),
             float(prior[codes == code].mean()),
-            Mean.of(hits[:, codes == code].mean(axis=1)),
+            Mean.from_values(hits[:, codes == code].mean(axis=1)),
         )
         for code in np.flatnonzero(~hidden)
     ]
@@ -157,18 +157,21 @@ class Exposure:
     by_known: tuple[Kinds, ...]
 
     @classmethod
-    def of(
+    def measure(
         cls, truth: Table, known: Table, prior: Table, guesses: Codes, hits: Bools, threshold: int
     ) -> Exposure:
-        """``prior`` holds the guesses without the release, ``guesses`` those of the attack,
-        (repetitions, n, targets), and ``hits`` its successes by the metric, (1 + repetitions, n),
-        of which the first row is the prior's."""
+        """Measure the exposure of the records of one table.
+
+        ``prior`` holds the guesses without the release, ``guesses`` those of the attack,
+        (repetitions, n, targets), and ``hits`` the successes by the metric, (1 + repetitions, n),
+        the prior's first.
+        """
         right = guesses == truth.codes
         columns = [
             Column(
                 name,
                 float((prior.codes[:, i] == truth.codes[:, i]).mean()),
-                Mean.of(right[:, :, i].mean(axis=1)),
+                Mean.from_values(right[:, :, i].mean(axis=1)),
             )
             for i, name in enumerate(truth.domain.names)
         ]
@@ -176,11 +179,11 @@ class Exposure:
         attributes = (*truth.domain, *known.domain)
         codes = [*truth.codes.T, *known.codes.T]
         sizes = [attribute.size for attribute in attributes]
-        found = tuple(
-            list_kinds(attribute, mine, hits[0], hits[1:], hidden)
-            for attribute, mine, hidden in zip(
+        kinds = tuple(
+            list_kinds(attribute, column, hits[0], hits[1:], hidden)
+            for attribute, column, hidden in zip(
                 attributes, codes, find_suppressed_together(codes, sizes, threshold), strict=True
             )
         )
         split = len(truth.domain)
-        return cls(tuple(columns), found[:split], found[split:])
+        return cls(tuple(columns), kinds[:split], kinds[split:])

@@ -35,10 +35,12 @@ Floats = npt.NDArray[np.float64]
 
 
 class Measure(StrEnum):
+    """What counts as the risk: the share reconstructed, or how much it exceeds guessing."""
+
     ADVANTAGE = "advantage"
     SHARE = "share"
 
-    def of(self, success: Floats, baseline: Floats) -> Floats:
+    def compute_risk(self, success: Floats, baseline: Floats) -> Floats:
         return success - baseline if self is Measure.ADVANTAGE else success
 
 
@@ -92,7 +94,7 @@ class RecordRisks:
         if self._whole_priors is not None:
             whole = prior_exact_bound(self._whole_priors, guarantee)
             success = np.minimum(success, whole.per_target)
-        return measure.of(success, self._baseline)
+        return measure.compute_risk(success, self._baseline)
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,7 @@ class AssessmentReport:
         budgets = self.assessment.budgets
         if self.source.release:
             return budgets[0]
-        return next(each for each in budgets if each.epsilon == self.question.epsilon)
+        return next(budget for budget in budgets if budget.epsilon == self.question.epsilon)
 
     @property
     def reps(self) -> int:
@@ -52,12 +52,12 @@ class AssessmentReport:
 
     def to_json(self) -> dict[str, Any]:
         """Plain values; an infinite number is the text ``"inf"``, since JSON has none."""
-        question, found = self.question, self.assessment
+        question, assessment = self.question, self.assessment
         document: dict[str, Any] = {
             "format": FORMAT,
             "source": asdict(self.source),
             "targets": question.targets,
-            "known": found.known,
+            "known": assessment.known,
             "question": {
                 "epsilon": self.asked.epsilon,
                 "delta": question.delta,
@@ -72,15 +72,15 @@ class AssessmentReport:
                 "sure": SURE,
             },
             "mechanism": {
-                "marginals": found.marginals,
+                "marginals": assessment.marginals,
                 "cells": self.asked.accuracy.cells,
-                "relation": found.relation,
-                "unit": found.unit,
+                "relation": assessment.relation,
+                "unit": assessment.unit,
             },
-            "budgets": [asdict(budget) for budget in found.budgets],
-            "exposure": asdict(found.exposure),
-            "proved": [asdict(answer) for answer in found.proved],
-            "measured": [asdict(answer) for answer in found.measured],
+            "budgets": [asdict(budget) for budget in assessment.budgets],
+            "exposure": asdict(assessment.exposure),
+            "proved": [asdict(answer) for answer in assessment.proved],
+            "measured": [asdict(answer) for answer in assessment.measured],
             "versions": self.versions,
         }
         plain: dict[str, Any] = _make_plain(document)

@@ -59,7 +59,7 @@ class Game(Setting):
         object.__setattr__(self, "adversary", Adversary(self.adversary))
         object.__setattr__(self, "mechanism_options", Options(self.mechanism_options))
 
-    def at(self, rep: int) -> Game:
+    def repeat(self, rep: int) -> Game:
         """Another repetition of this game."""
         return replace(self, rep=rep)
 

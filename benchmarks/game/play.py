@@ -160,6 +160,10 @@ def _score(
     hits = round_.hits(guess)
     expected = round_.expected_from_prior(guess)
     row_bounds = round_.compute_bounds(expected)
+    info = _read_info(player, parts)
+    believed = round_.believed_successes(guess)
+    if believed is not None:
+        info["misfit_believed"] = believed
     return replace(
         row,
         successes=int(hits.sum()),
@@ -167,18 +171,13 @@ def _score(
         ceilings=row_bounds.ceilings,
         bounds=row_bounds.foreign,
         run_tail=run_tail(expected, round_.mechanism.budget).to_json(),
-        info=_read_info(player, parts) | _believe(round_, guess),
+        info=info,
         calibration=count_reliability([part.scores for part in parts], hits),
         seconds=seconds,
         **_measure_advantage(round_, player, hits, streams),
         **_measure_peak_memory(),
         **_read_best_possible(round_, player, parts),
     )
-
-
-def _believe(round_: Round, guess: Table) -> dict[str, float]:
-    believed = round_.believed_successes(guess)
-    return {} if believed is None else {"misfit_believed": believed}
 
 
 def _read_best_possible(

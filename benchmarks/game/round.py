@@ -44,7 +44,7 @@ class Round:
     bounds: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, game: Game, bounds: tuple[str, ...] = ()) -> Round:
+    def draw(cls, game: Game, bounds: tuple[str, ...] = ()) -> Round:
         """Draw the table of a game and release it."""
         prior, known, metric, mechanism = check(game)
         names = [name for name in prior.domain.names if name in (*known, *game.targets)]

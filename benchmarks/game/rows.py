@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cache
 from importlib.metadata import version
-from typing import Any
 
 from reconbench.attacks import Metric
 from reconbench.benchmarks import plugins
@@ -19,22 +18,18 @@ from reconbench.datasets import Prior
 
 def blank_row(round_: Round) -> Result:
     """The row of a round before any attack."""
-    mechanism = round_.mechanism
+    mechanism, known = round_.mechanism, round_.view.known.domain.names
     facts = plugins.read_facts(round_.game.mechanism, mechanism)
     guess, expected = round_.baseline
-    return Result(
-        **_row_axes(round_.game, round_.prior, round_.view.known.domain.names, round_.metric),
-        rep=round_.game.rep,
+    return replace(
+        _empty_row(round_.game, round_.prior, known, round_.metric),
         facts={f"mechanism.{name}": value for name, value in facts.items()},
         guarantee=mechanism.guarantee.describe(),
         relation=mechanism.guarantee.relation.value,
         unit=mechanism.guarantee.unit,
-        attack="",
-        attack_options={},
         table_hash=round_.table_hash,
         baseline_successes=round_.successes(guess),
         baseline_expected=float(expected.sum()),
-        versions=read_versions(),
     )
 
 
@@ -52,8 +47,27 @@ def unplayed_row(game: Game, attack: AttackSpec, error: str) -> Result:
     """The row of a game that could not be set up: there is no table and no release."""
     prior = plugins.load_prior(game.dataset)
     _, known = choose_columns(game, prior.domain)
-    row = Result(
-        **_row_axes(game, prior, known, plugins.build_metric(game.metric)),
+    row = _empty_row(game, prior, known, plugins.build_metric(game.metric))
+    return failed_row(row, attack, error)
+
+
+@cache
+def read_versions() -> dict[str, str]:
+    """The version of every package that a number may depend on."""
+    return {name: version(name) for name in ("reconbench", "numba", "numpy", "scipy", "torch")}
+
+
+def _empty_row(game: Game, prior: Prior, known: tuple[str, ...], metric: Metric) -> Result:
+    """The axes as a row has them: names in place of specs, known columns listed."""
+    axes = get_axis_values(game) | {
+        "dataset": plugins.shorten_spec(game.dataset),
+        "data_hash": prior.sha256(),
+        "known": known,
+        "mechanism": plugins.load_mechanism(game.mechanism).name,
+        "metric": metric.name,
+    }
+    return Result(
+        **axes,
         rep=game.rep,
         guarantee="",
         relation="",
@@ -65,23 +79,3 @@ def unplayed_row(game: Game, attack: AttackSpec, error: str) -> Result:
         baseline_expected=0.0,
         versions=read_versions(),
     )
-    return failed_row(row, attack, error)
-
-
-@cache
-def read_versions() -> dict[str, str]:
-    """The version of every package that a number may depend on."""
-    return {name: version(name) for name in ("reconbench", "numba", "numpy", "scipy", "torch")}
-
-
-def _row_axes(game: Game, prior: Prior, known: tuple[str, ...], metric: Metric) -> dict[str, Any]:
-    """The axes as a row has them: names in place of specs, known columns listed."""
-    return get_axis_values(game) | {
-        "dataset": plugins.shorten_spec(game.dataset),
-        "data_hash": prior.sha256(),
-        "known": known,
-        "epsilon": float(game.epsilon),
-        "delta": float(game.delta),
-        "mechanism": plugins.load_mechanism(game.mechanism).name,
-        "metric": metric.name,
-    }

@@ -23,7 +23,7 @@ Fastest = Callable[..., list[float]]
 
 def game(n: int = 100) -> tuple[AttackerView, MarginalsRelease]:
     torch.set_num_threads(1)
-    view = Round.of(Game("acs", ("SEX",), 3.0, n=n)).view
+    view = Round.draw(Game("acs", ("SEX",), 3.0, n=n)).view
     assert isinstance(view.release, MarginalsRelease)
     return view, view.release
 

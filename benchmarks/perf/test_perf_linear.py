@@ -22,7 +22,7 @@ Fastest = Callable[..., list[float]]
 
 
 def game(epsilon: float) -> tuple[AttackerView, MarginalsRelease]:
-    view = Round.of(Game("acs", ("MAR",), epsilon)).view
+    view = Round.draw(Game("acs", ("MAR",), epsilon)).view
     assert isinstance(view.release, MarginalsRelease)
     return view, view.release
 

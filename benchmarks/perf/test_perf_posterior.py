@@ -24,7 +24,7 @@ WEIGHT = 0.02
 
 def game() -> tuple[AttackerView, MarginalsRelease]:
     torch.set_num_threads(1)
-    view = Round.of(Game("acs", ("AGEP",), 3.0)).view
+    view = Round.draw(Game("acs", ("AGEP",), 3.0)).view
     assert isinstance(view.release, MarginalsRelease)
     return view, view.release
 

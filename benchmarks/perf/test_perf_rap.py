@@ -25,7 +25,7 @@ Fastest = Callable[..., list[float]]
 def repetitions(column: str) -> list[AttackerView]:
     torch.set_num_threads(1)
     games = [Game("acs", (column,), 1.0, seed=900, rep=rep) for rep in range(REPETITIONS)]
-    return [Round.of(game).view for game in games]
+    return [Round.draw(game).view for game in games]
 
 
 def together(attack: Rap | RapConverged, views: list[AttackerView]) -> None:

@@ -52,7 +52,7 @@ class Player:
         return replace(game, mechanism=self.mechanism, adversary=self.adversary, rep=rep)
 
     def round(self, game: Game, rep: int = 0) -> Round:
-        return Round.of(self.at(game, rep))
+        return Round.draw(self.at(game, rep))
 
     def unplayable(self, game: Game) -> str | None:
         """Why the mechanism has no such game, if it has none."""

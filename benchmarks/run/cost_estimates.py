@@ -134,7 +134,7 @@ def estimate(units: Sequence[Unit], stored: Collection[Entry] = ()) -> Estimate:
     timings = _Timings(units, stored)
     games: dict[Game, list[Unit]] = {}
     for unit in units:
-        games.setdefault(unit.game.at(0), []).append(unit)
+        games.setdefault(unit.game.repeat(0), []).append(unit)
     found, memory = [], 0.0
     for game, group in games.items():
         known, released = count_cells(game)
@@ -182,7 +182,7 @@ class _Timings:
                     row = timed[key.config]
                     self._names[identify_attack(spec)] = row.attack
                     self.peak_mib = max(self.peak_mib, row.peak_memory_mib or 0.0)
-                    cell = (unit.game.at(0), identify_attack(spec))
+                    cell = (unit.game.repeat(0), identify_attack(spec))
                     self._cells.setdefault(cell, []).append(row.seconds)
 
     def has(self, game: Game, spec: AttackSpec) -> bool:

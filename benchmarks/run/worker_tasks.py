@@ -171,7 +171,7 @@ def complete_row(group: Group, outcome: Outcome) -> FinishedRow:
 def _set_up(game: Game, bounds: tuple[str, ...]) -> Round | str:
     """A round with all that its attacks share, or why there is none."""
     try:
-        round_ = Round.of(game, bounds)
+        round_ = Round.draw(game, bounds)
         _ = blank_row(round_), round_.ceilings_for_any_attack
     except (Exception, SystemExit) as error:  # mechanisms and priors may be foreign code
         if memory.exhausted(error):

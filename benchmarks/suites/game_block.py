@@ -172,7 +172,7 @@ class _Exclude(Strict):
     k: Wholes | None = None
 
     def covers(self, game: Game) -> bool:
-        """Whether a game has one of the make_list values on every make_list axis."""
+        """Whether a game has one of the listed values on every listed axis."""
         if self.k is not None and game.mechanism_options.get("k", 3) not in self.k:
             return False
         return all(

@@ -103,8 +103,8 @@ class Suite(Strict):
                 f"suite {self.name} has computations only, nothing that attack {more[0].spec!r} "
                 "could play; leave it out, or choose a suite with games"
             )
-        listed = [spec for part in self.parts for spec in part.bounds or ()]
-        bounds = check_bound_files((*listed, *more_bounds))
+        own_bounds = [spec for part in self.parts for spec in part.bounds or ()]
+        bounds = check_bound_files((*own_bounds, *more_bounds))
         return [Unit(game, tuple(specs.values()), bounds) for game, specs in rounds.items()]
 
     def computations(self) -> list[tuple[str, Curve]]:
@@ -131,7 +131,7 @@ class Suite(Strict):
                 raise SuiteError(f"{where}.{error}") from None
             for game in games:
                 for rep in range(reps):
-                    yield game.at(rep), attacks
+                    yield game.repeat(rep), attacks
 
     def _specs(self, entries: Sequence[AttackEntry], where: str) -> tuple[AttackSpec, ...]:
         specs = tuple(AttackSpec(plugins.make_absolute(e.attack), e.options) for e in entries)
@@ -161,7 +161,7 @@ def read_suite(path: Path) -> Suite:
 def _read(path: Path, within: tuple[Path, ...]) -> Suite:
     path = path.resolve()
     if path in within:
-        chain = " -> ".join(each.stem for each in (*within[within.index(path) :], path))
+        chain = " -> ".join(suite.stem for suite in (*within[within.index(path) :], path))
         raise SuiteError(f"suite {within[-1]}, include: the suites include each other: {chain}")
     try:
         raw = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -191,7 +191,7 @@ def _resolve_files(raw: Any, folder: Path) -> Any:
             key: raw[key] if key == "options" else _resolve_files(raw[key], folder) for key in raw
         }
     if isinstance(raw, list):
-        return [_resolve_files(each, folder) for each in raw]
+        return [_resolve_files(item, folder) for item in raw]
     file = plugins.get_file(raw) if isinstance(raw, str) else None
     if file is None or Path(file).is_absolute() or not (folder / file).is_file():
         return raw

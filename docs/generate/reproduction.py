@@ -196,7 +196,7 @@ def imputed(dataset: str, column: str) -> Values:
     game = Game(dataset, (column,), epsilon=10.0, advantage=2)
     blind = AttackSpec("imputation", {"records": 2_000})
     with one_thread():
-        (found,) = summarise([play(Round.of(game.at(rep)), blind) for rep in range(3)])
+        (found,) = summarise([play(Round.draw(game.repeat(rep)), blind) for rep in range(3)])
     success = (found.success or 0) / game.n
     return {"dataset": dataset, "column": column, "success": success, "rad": found.rad}
 

@@ -190,7 +190,7 @@ def count_distinguishable(dataset: str, column: str, repetitions: int, n: int = 
     prior, game = plugins.load_prior(dataset), Game(dataset, (column,), inf, n=n)
     most = []
     for rep in range(repetitions):
-        table = prior.sample(n, game.at(rep).make_stream("table", prior, Seeds.TABLE))
+        table = prior.sample(n, game.repeat(rep).make_stream("table", prior, Seeds.TABLE))
         hidden = table.domain.position(column)
         groups: dict[bytes, Counter[int]] = {}
         for codes in table.codes:

@@ -54,7 +54,7 @@ def play_rules(
 ) -> dict[str, Floats]:
     """Successes of every rule in every repetition, of 100 records."""
     rounds = [
-        Round.of(Game(dataset, (column,), epsilon, seed=seed, rep=rep)) for rep in range(reps)
+        Round.draw(Game(dataset, (column,), epsilon, seed=seed, rep=rep)) for rep in range(reps)
     ]
     views = [played.view for played in rounds]
     prior = np.array([float(played.successes(played.baseline[0])) for played in rounds])

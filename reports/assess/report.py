@@ -66,12 +66,12 @@ def _values(report: AssessmentReport) -> dict[str, object]:
         "source": report.source,
         "versions": ", ".join(f"{name} {text}" for name, text in report.versions.items()),
         "other_columns": [f"{name}, %" for name in others],
-        "other_shares": lambda at: [_share(at.attack(name).real) for name in others],
+        "other_shares": lambda at: [_share(at.get_attack(name).real) for name in others],
         "exposed": known[:_MOST_KINDS] if any(kind.gain for kind in known) else [],
         "unsure": [
             _epsilon(each.epsilon)
             for each in found.budgets
-            if each.attack(OPTIMAL).converged is False
+            if each.get_attack(OPTIMAL).converged is False
         ],
         "scopes": _SCOPES,
         "infinity": inf,
@@ -131,7 +131,7 @@ def _draw_gains(report: AssessmentReport) -> list[Figure]:
         "best attack, your table": [
             (real.value - b.prior_real, real.margin)
             for b in budgets
-            for real in (b.attack(OPTIMAL).real,)
+            for real in (b.get_attack(OPTIMAL).real,)
         ],
     }
     ends = [

@@ -1,7 +1,18 @@
 """reconbench: how much of a table can be reconstructed from a differentially private release,
 and how much could any attacker?
 
-The public names below are loaded when first used, so that importing the package is quick.
+- Play: ``Game`` is what to play, ``Round`` a game with its table drawn and released, ``AttackSpec``
+  an attack by name or file with its options, and ``play`` returns the result row.
+- Data: ``Table`` has records over a ``Domain`` of ``Attribute`` columns. ``Prior`` is where records
+  come from, ``BayNet`` a Bayesian network; ``load_prior`` and ``save_prior`` read and write one.
+- Release: a ``Mechanism`` makes a ``Release`` of a table, such as ``GaussianMarginals`` with noise
+  or ``ExactMarginals`` without.
+- Attack: an ``Attack`` turns an ``AttackerView`` into a ``Reconstruction``; a ``Metric`` says what
+  counts as success: ``ExactMatch``, or ``WithinL1`` for ordinal columns.
+- Bound: a ``Guarantee`` is ``PureDP``, ``ApproxDP`` or ``GaussianDP``. ``theorem_3_2``,
+  ``theorem_3_5`` and ``corollary_3_4`` of Swanberg 2025 give ceilings on reconstruction.
+
+These names are loaded when first used, so that importing the package is quick.
 """
 
 from __future__ import annotations
@@ -41,36 +52,15 @@ if TYPE_CHECKING:
     from reconbench.mechanisms import ExactMarginals, GaussianMarginals, Mechanism, Release
 
 _HOMES = {
-    "reconbench.attacks": (
-        "Attack",
-        "AttackerView",
-        "ExactMatch",
-        "Metric",
-        "Reconstruction",
-        "WithinL1",
-    ),
-    "reconbench.benchmarks.game.play": ("AttackSpec", "Game", "Round", "play"),
+    "reconbench.attacks": "Attack AttackerView ExactMatch Metric Reconstruction WithinL1",
+    "reconbench.benchmarks.game.play": "AttackSpec Game Round play",
     "reconbench.bounds": (
-        "ApproxDP",
-        "GaussianDP",
-        "Guarantee",
-        "PureDP",
-        "corollary_3_4",
-        "theorem_3_2",
-        "theorem_3_5",
+        "ApproxDP GaussianDP Guarantee PureDP corollary_3_4 theorem_3_2 theorem_3_5"
     ),
-    "reconbench.datasets": (
-        "Attribute",
-        "BayNet",
-        "Domain",
-        "Prior",
-        "Table",
-        "load_prior",
-        "save_prior",
-    ),
-    "reconbench.mechanisms": ("ExactMarginals", "GaussianMarginals", "Mechanism", "Release"),
+    "reconbench.datasets": "Attribute BayNet Domain Prior Table load_prior save_prior",
+    "reconbench.mechanisms": "ExactMarginals GaussianMarginals Mechanism Release",
 }
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 
 __all__ = [
     "ApproxDP",

@@ -181,7 +181,7 @@ def test_passwords_at_epsilon_1_against_the_prior() -> None:
             mechanism_options=Options(options),
         )
         for attack in attacks:
-            successes = play(Round.of(game), AttackSpec(attack)).successes
+            successes = play(Round.draw(game), AttackSpec(attack)).successes
             assert successes is not None and binom.cdf(successes, 2_000, chance) > 1e-6
 
 
@@ -239,7 +239,9 @@ def test_ceilings_are_passed_no_more_often_than_allowed_and_a_leak_passes(
     ):
         holds = mechanism == "ngram-dpsgd"
         game = Game(name, (column,), epsilon, n=50, mechanism=mechanism)
-        rows = [play(Round.of(game.at(rep)), AttackSpec("extraction-prior")) for rep in range(40)]
+        rows = [
+            play(Round.draw(game.repeat(rep)), AttackSpec("extraction-prior")) for rep in range(40)
+        ]
         total, mean = sum(row.successes or 0 for row in rows), rows[0].ceilings["prior-exact"]
         assert bool(total <= 40 * mean["mean"] + 4.9 * np.sqrt(40 * 50) / 2) is holds
         theorems = [name for name, levels in rows[0].ceilings.items() if "0.95" in levels]
@@ -292,7 +294,7 @@ def test_other_metrics_have_their_own_best_guess() -> None:
 def test_the_mean_ceiling_of_uniform_secrets_is_that_of_mahloujifar() -> None:
     """p = 1 − f((1 − p)/9), which an attack on one step without clipping comes close to."""
     game = Game("secret-digits-uniform", ("digit",), 3.0, n=10, mechanism="ngram-dpsgd")
-    round_ = Round.of(game)
+    round_ = Round.draw(game)
     (mmc,) = UniformGuess().success([0.1], round_.mechanism.guarantee)
     found = round_.ceilings_for_any_attack["prior-exact"]["mean"] / 10
     assert found == pytest.approx(float(mmc), abs=1e-6)
@@ -301,7 +303,8 @@ def test_the_mean_ceiling_of_uniform_secrets_is_that_of_mahloujifar() -> None:
 def test_through_the_ordinary_game() -> None:
     game = Game("secret-names", ("name",), 3.0, n=30, mechanism="ngram-dpsgd")
     rows = {
-        name: play(Round.of(game), AttackSpec(name)) for name in ("extraction", "extraction-prior")
+        name: play(Round.draw(game), AttackSpec(name))
+        for name in ("extraction", "extraction-prior")
     }
     for row in rows.values():
         assert row.status.value == "ok" and row.relation == "replace-one"
@@ -324,7 +327,7 @@ def test_games_they_do_not_play() -> None:
         assert "realistic adversary" in str(attack.skip(informed))
         with pytest.raises(AttackError, match="realistic adversary"):
             attack.reconstruct(informed, np.random.default_rng(0))
-    row = play(Round.of(Game("acs", ("SEX",), 1.0, n=5)), AttackSpec("extraction"))
+    row = play(Round.draw(Game("acs", ("SEX",), 1.0, n=5)), AttackSpec("extraction"))
     assert row.status.value == "skipped" and "n-gram models" in str(row.error)
     with pytest.raises(AttackError, match="shadows must be at least 100"):
         ExtractionPrior(shadows=5)

@@ -351,7 +351,7 @@ def test_no_attack_passes_its_ceilings_and_a_leak_does(plugin: Path) -> None:
         for rep in range(reps):
             spec = f"{plugin}:{mechanism}"
             game = Game("acs", ("SEX",), 4.0, n=n, rep=rep, mechanism=spec, known=("MAR", "DIS"))
-            round_ = Round.of(game)
+            round_ = Round.draw(game)
             for place, attack in enumerate(attacks):
                 row = play(round_, AttackSpec(f"{plugin}:{attack}"))
                 assert row.successes is not None

@@ -34,7 +34,7 @@ def test_success_is_that_on_fresh_targets() -> None:
     below 1e-4. Negative control: guessing half of the truth is far outside."""
     gaps, cheat = [], []
     for rep in range(60):
-        round_ = Round.of(Game("acs", ("SEX",), inf, n=100, rep=rep))
+        round_ = Round.draw(Game("acs", ("SEX",), inf, n=100, rep=rep))
         guess = Imputation(500).reconstruct(round_.view, np.random.default_rng(rep)).guess
         expected = round_.expected_from_prior(guess).sum()
         gaps.append(round_.successes(guess) - expected)

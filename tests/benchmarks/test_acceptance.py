@@ -33,7 +33,7 @@ def test_ceilings_of_the_papers_sex_column() -> None:
 def test_rap_reconstructs_without_noise(dataset: str, column: str) -> None:
     with one_thread():
         found = [
-            play(Round.of(Game(dataset, (column,), inf, rep=rep)), AttackSpec("rap")).successes
+            play(Round.draw(Game(dataset, (column,), inf, rep=rep)), AttackSpec("rap")).successes
             for rep in range(10)
         ]
     assert np.mean([count for count in found if count is not None]) >= 95 and len(found) == 10
@@ -54,7 +54,7 @@ def test_no_ceiling_is_passed_more_often_than_it_allows(epsilon: float) -> None:
     """
     with one_thread():
         rows = [
-            play(Round.of(Game(dataset, (column,), epsilon, rep=rep)), AttackSpec("rap"))
+            play(Round.draw(Game(dataset, (column,), epsilon, rep=rep)), AttackSpec("rap"))
             for dataset, column in COLUMNS
             for rep in range(50)
         ]
@@ -72,8 +72,8 @@ def test_a_broken_mechanism_is_caught() -> None:
     """Negative control: exact marginals that claim ε = 1 are reconstructed past the ceiling."""
     rows = []
     for rep in range(4):
-        honest = Round.of(Game("acs", ("SEX",), 1.0, rep=rep))
-        noiseless = Round.of(replace(honest.game, epsilon=inf))
+        honest = Round.draw(Game("acs", ("SEX",), 1.0, rep=rep))
+        noiseless = Round.draw(replace(honest.game, epsilon=inf))
         claimed = replace(honest, view=replace(noiseless.view, mechanism=noiseless.mechanism))
         rows.append(play(claimed, AttackSpec("rap", {"steps": 500, "stopping": "steps"})))
     for bound in ("thm35", "profile", "fdp-recursion"):

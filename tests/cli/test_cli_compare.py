@@ -26,7 +26,7 @@ def stores(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("stores")
     for rep in range(8):
         game = replace(GAME, rep=rep)
-        row = play(Round.of(game), PRIOR)
+        row = play(Round.draw(game), PRIOR)
         for name, change in (("before", 0), ("after", -2)):
             with Store(folder / name) as store:
                 moved = replace(row, successes=(row.successes or 0) + change)

@@ -27,7 +27,7 @@ PRIOR = AttackSpec("prior")
 
 @pytest.fixture(scope="module")
 def row() -> Result:
-    return play(Round.of(GAME), PRIOR)
+    return play(Round.draw(GAME), PRIOR)
 
 
 @pytest.fixture

@@ -51,7 +51,7 @@ axis = pytest.mark.parametrize("axis", [each.name for each in fields(Setting)])
 
 @pytest.fixture(scope="module")
 def row() -> Result:
-    return play(Round.of(GAME), AttackSpec("prior"))
+    return play(Round.draw(GAME), AttackSpec("prior"))
 
 
 def pair(row: Result, axis: str) -> list[Result]:
@@ -218,7 +218,7 @@ weather = ["fair", "foul", "dry"]
 exclude = [{weather = "dry"}]
 ''')
 games = [unit.game for unit in read_suite(path).units()]
-rows = [play(Round.of(game), AttackSpec("prior")) for game in games]
+rows = [play(Round.draw(game), AttackSpec("prior")) for game in games]
 found = summarise(rows)
 board = Leaderboard.from_summaries(found)
 bars = list_charts(board.columns)[0]

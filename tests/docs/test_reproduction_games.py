@@ -28,7 +28,7 @@ from reconbench.datasets import Attribute, BayNet, Domain
 
 def test_games_are_summarised() -> None:
     game = Game("acs", ("SEX",), 1.0, n=20)
-    rows = [play(Round.of(game.at(rep)), AttackSpec("prior")) for rep in range(3)]
+    rows = [play(Round.draw(game.repeat(rep)), AttackSpec("prior")) for rep in range(3)]
     (line,) = summarise_games(rows).to_dict("records")
     assert line["success"] == pytest.approx(sum(row.successes or 0 for row in rows) / 3, abs=1e-3)
     assert line["low"] <= line["success"] <= line["high"] and line["known"] == 15
@@ -39,7 +39,7 @@ def test_games_of_other_code_are_left_out(tmp_path: Path, monkeypatch: pytest.Mo
     game, prior = Game("acs", ("SEX",), 1.0, n=20), AttackSpec("prior")
     with Store(tmp_path) as store:
         for rep in range(2):
-            key, row = row_key(game.at(rep), prior), play(Round.of(game.at(rep)), prior)
+            key, row = row_key(game.repeat(rep), prior), play(Round.draw(game.repeat(rep)), prior)
             store.put(key, row)
             old = Key(f"old {rep}", key.config, replace(key.origin, code="old"))
             store.put(old, replace(row, successes=0))

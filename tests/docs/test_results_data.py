@@ -28,7 +28,7 @@ from reconbench.benchmarks.store.store import Keys, Store, StoreError
 @pytest.fixture(scope="module")
 def rows() -> list[Result]:
     rounds = [
-        Round.of(Game("acs", (column,), epsilon=epsilon, n=5, rep=rep))
+        Round.draw(Game("acs", (column,), epsilon=epsilon, n=5, rep=rep))
         for column in ("SEX", "AGEP")
         for epsilon in (10.0, 1.0)
         for rep in (1, 0)

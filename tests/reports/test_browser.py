@@ -411,7 +411,7 @@ def documents(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     found = AssessmentReport(question, assess(question, table), source)
     (folder / "report.html").write_text(assess_html(found), encoding="utf-8")
     rows = [
-        play(Round.of(Game("acs", ("SEX",), 1.0, n=20, rep=rep)), AttackSpec("prior"))
+        play(Round.draw(Game("acs", ("SEX",), 1.0, n=20, rep=rep)), AttackSpec("prior"))
         for rep in range(2)
     ]
     before = [

@@ -96,7 +96,7 @@ def test_promised_success_is_the_success(make_view: MakeView, targets: tuple[str
 
 
 def test_joint_domains_too_long_to_list_are_skipped() -> None:
-    round_ = Round.of(
+    round_ = Round.draw(
         Game("fire", ("Call Type", "Station Area", "Zipcode of Incident", "City", "Battalion"), 1.0)
     )
     view = informed(round_.view, round_.truth, 0)
@@ -115,12 +115,12 @@ def test_exact_marginals_leave_no_doubt(make_view: MakeView, targets: tuple[str,
 
 def test_who_plays_which_adversary() -> None:
     game = Game("acs", ("SEX",), 1.0, n=20)
-    assert play(Round.of(game), AttackSpec("informed")).status is Status.SKIPPED
+    assert play(Round.draw(game), AttackSpec("informed")).status is Status.SKIPPED
     harder = replace(game, adversary=Adversary.INFORMED)
-    assert play(Round.of(harder), AttackSpec("rap")).status is Status.SKIPPED
-    row = play(Round.of(harder), AttackSpec("prior"))
+    assert play(Round.draw(harder), AttackSpec("rap")).status is Status.SKIPPED
+    row = play(Round.draw(harder), AttackSpec("prior"))
     assert row.successes == row.baseline_successes and row.adversary == "informed"
-    assert Round.of(harder).table_hash == Round.of(game).table_hash
+    assert Round.draw(harder).table_hash == Round.draw(game).table_hash
     with pytest.raises(ValueError, match="adversary must be realistic or informed"):
         replace(game, adversary="omniscient")
 
@@ -137,9 +137,9 @@ def test_a_binary_column_meets_the_prior_exact_ceiling(epsilon: float) -> None:
         Game("acs", ("SEX",), epsilon, adversary=Adversary.INFORMED, rep=rep) for rep in range(200)
     ]
     with one_thread():
-        rows = [play(Round.of(game), AttackSpec("informed")) for game in games]
+        rows = [play(Round.draw(game), AttackSpec("informed")) for game in games]
         half = [
-            Round.of(replace(game, epsilon=epsilon / 2))
+            Round.draw(replace(game, epsilon=epsilon / 2))
             .compute_bounds(np.zeros(100))
             .ceilings["prior-exact"]["mean"]
             for game in games[:50]

@@ -155,4 +155,4 @@ def test_skips_and_refusals(make_view: MakeView) -> None:
     with pytest.raises(AttackError, match=r"HiGHS did not solve .* raise seconds"):
         Linear(seconds=1e-9).reconstruct(view, np.random.default_rng(0))
     game = Game("acs", ("SEX",), 1.0, n=20)
-    assert play(Round.of(game), AttackSpec("linear")).status is Status.OK
+    assert play(Round.draw(game), AttackSpec("linear")).status is Status.OK

@@ -82,7 +82,7 @@ def test_alone_is_together_across_blocks(
 def test_six_together_are_six_alone(dataset: str, column: str) -> None:
     for epsilon in (1.0, 10.0, inf):
         games = [Game(dataset, (column,), epsilon, seed=77, rep=rep) for rep in range(6)]
-        views = [Round.of(game).view for game in games]
+        views = [Round.draw(game).view for game in games]
         for attack in (Rap(steps=300), RapConverged(steps=200), RapMap(steps=200)):
             assert_alone_is_together(attack, views)
 
@@ -94,7 +94,7 @@ def test_six_together_are_six_alone_on_two_threads() -> None:
     torch.set_num_threads(2)
     try:
         games = [Game("acs", ("AGEP",), 3.0, seed=77, rep=rep) for rep in range(6)]
-        views = [Round.of(game).view for game in games]
+        views = [Round.draw(game).view for game in games]
         assert_alone_is_together(RapConverged(steps=20, restarts=8), views)
     finally:
         torch.set_num_threads(before)

@@ -97,10 +97,10 @@ def test_ladder() -> None:
 
 def test_fresh_numbers_are_those_of_the_game(found: Assessment, question: Question) -> None:
     for budget in found.budgets:
-        games = [question.game(N, budget.epsilon or 0.0, rep) for rep in range(question.reps)]
-        rows = [play(Round.of(game), AttackSpec("posterior")) for game in games]
+        games = [question.build_game(N, budget.epsilon or 0.0, rep) for rep in range(question.reps)]
+        rows = [play(Round.draw(game), AttackSpec("posterior")) for game in games]
         (summary,) = summarise(rows)
-        at = budget.attack("posterior")
+        at = budget.get_attack("posterior")
         assert summary.success is not None and at.fresh is not None
         assert at.fresh.value == pytest.approx(summary.success / N)
         assert budget.best_possible == pytest.approx((summary.best_possible or 0) / N)
@@ -120,7 +120,7 @@ def test_real_table_meets_the_closed_form(question: Question) -> None:
         mu = gaussian_mu(budget.epsilon or 0.0, question.delta)
         chance = norm.cdf(mu / 2)
         error = sqrt(chance * (1 - chance) / (N * 15))
-        assert abs(budget.attack("posterior").real.value - chance) < 4.5 * error
+        assert abs(budget.get_attack("posterior").real.value - chance) < 4.5 * error
         # the negative control: half the noise would be found out
         assert abs(norm.cdf(mu) - chance) > 4.5 * error
         assert budget.ceiling is not None
@@ -164,7 +164,9 @@ def test_measured_brackets() -> None:
 def test_answers_of_an_assessment_agree_with_its_parts(found: Assessment) -> None:
     assert [each.scope for each in found.proved] == ["mean", "worst-record", "any-prior"]
     real = next(each for each in found.measured if each.scope == "real")
-    gains = [(b.epsilon, b.attack("posterior").real.value - b.prior_real) for b in found.budgets]
+    gains = [
+        (b.epsilon, b.get_attack("posterior").real.value - b.prior_real) for b in found.budgets
+    ]
     assert real == find_measured_epsilon("real", [(e or 0.0, g) for e, g in gains], 0.1)
 
 
@@ -291,7 +293,7 @@ def test_each_target_on_its_own() -> None:
     guesses = np.stack([np.column_stack([truth.codes[:, 0], np.zeros(20, dtype=np.int64)])])
     hits = np.zeros((2, 20), dtype=bool)
     known = Table(Domain((Attribute("k", ("0",)),)), np.zeros((20, 1), dtype=np.int64))
-    found = Exposure.of(truth, known, prior, guesses, hits, 5)
+    found = Exposure.measure(truth, known, prior, guesses, hits, 5)
     assert [(each.column, each.prior, each.attack.value) for each in found.columns] == [
         ("x", 0.5, 1.0),
         ("y", 0.5, 0.5),
@@ -303,7 +305,7 @@ def test_a_release_read_back_gives_the_round_of_the_game(
 ) -> None:
     small = replace(question, reps=1, epsilons=(2.0,))
     online = assess(small, one_each())
-    round_ = build_real_round(small.game(N, 2.0), one_each())
+    round_ = build_real_round(small.build_game(N, 2.0), one_each())
     release = round_.view.release
     assert isinstance(release, MarginalsRelease)
     write_release(release, tmp_path / "m.csv")
@@ -316,7 +318,7 @@ def test_a_release_read_back_gives_the_round_of_the_game(
     assert all(np.array_equal(a, b) for a, b in zip(seen.answers, release.answers, strict=True))
     offline = assess_release(small, one_each(), seen, mechanism)
     (before,), (after,) = online.budgets, offline.budgets
-    assert after.attack("posterior").real == before.attack("posterior").real
+    assert after.get_attack("posterior").real == before.get_attack("posterior").real
     assert after.ceiling == before.ceiling and after.prior_real == before.prior_real
     assert after.accuracy == before.accuracy and offline.exposure == online.exposure
     silent = PublishedMarginals(DOMAIN, ("secret",), 2, mechanism.noise_sd)

@@ -100,7 +100,7 @@ def plugin(tmp_path: Path) -> Path:
 
 
 def rows(game: Game, attack: AttackSpec, reps: int) -> list[Result]:
-    return [play(Round.of(game.at(rep)), attack) for rep in range(reps)]
+    return [play(Round.draw(game.repeat(rep)), attack) for rep in range(reps)]
 
 
 def measured(game: Game, attack: AttackSpec, reps: int) -> Summary:
@@ -157,8 +157,8 @@ def test_it_is_off_by_default_and_changes_nothing_else() -> None:
     """The table, the noise and the attack's stream are those of the same game without it."""
     for attack, adversary in (("rap", Adversary.REALISTIC), ("informed", Adversary.INFORMED)):
         game = Game("acs", ("SEX",), 3.0, n=8, adversary=adversary)
-        plain = play(Round.of(game), AttackSpec(attack))
-        both = play(Round.of(replace(game, advantage=2)), AttackSpec(attack))
+        plain = play(Round.draw(game), AttackSpec(attack))
+        both = play(Round.draw(replace(game, advantage=2)), AttackSpec(attack))
         assert plain.rad is None and plain.rad_ceiling is None and plain.advantage == 0
         assert set(plain.differences(both)) == {
             "advantage", "rad_successes", "rad_replaced", "rad_ceiling", "rad_theorem",
@@ -170,7 +170,7 @@ def test_it_is_off_by_default_and_changes_nothing_else() -> None:
 
 def test_repetitions_played_together_have_the_same_advantage() -> None:
     game = Game("acs", ("SEX",), 5.0, n=20, advantage=3)
-    rounds = [Round.of(game.at(rep)) for rep in range(2)]
+    rounds = [Round.draw(game.repeat(rep)) for rep in range(2)]
     for one, together in zip(
         [play(each, AttackSpec("rap")) for each in rounds],
         play_together(rounds, AttackSpec("rap")),
@@ -223,7 +223,7 @@ def test_informed_adversary_on_a_noisy_sum() -> None:
 
 
 def test_ceilings() -> None:
-    uniform = Round.of(Game("uniform:50", ("value",), 2.0, delta=0.0, n=5, mechanism="grr"))
+    uniform = Round.draw(Game("uniform:50", ("value",), 2.0, delta=0.0, n=5, mechanism="grr"))
     found = find_ceiling(uniform)
     assert found is not None and found.theorem == THEOREM_4_3
     assert found.value == pytest.approx(rad_grr(2.0, 50), rel=1e-12)
@@ -231,7 +231,7 @@ def test_ceilings() -> None:
     wrong = replace(uniform, view=replace(uniform.view, prior=skewed(50)))
     again = find_ceiling(wrong)
     assert again is not None and again.value == pytest.approx(found.value, rel=1e-12)
-    marginals = Round.of(Game("acs", ("MAR",), 3.0, n=5))
+    marginals = Round.draw(Game("acs", ("MAR",), 3.0, n=5))
     black_box = find_ceiling(marginals)
     assert black_box is not None and black_box.theorem == THEOREM_4_2
     assert black_box.value == marginals.mechanism.guarantee.total_variation()
@@ -239,7 +239,7 @@ def test_ceilings() -> None:
     # also in a table of one record, where they are the same for all
     for n in (1, 5):
         known = Game("acs", ("AGEP",), 3.0, delta=0.0, n=n, mechanism="laplace-sum")
-        limit = find_ceiling(Round.of(known))
+        limit = find_ceiling(Round.draw(known))
         assert limit is not None and limit.theorem == THEOREM_4_2
 
 
@@ -280,7 +280,7 @@ def test_refusals(plugin: Path) -> None:
             Game("acs", ("MAR",), 1.0, n=10, advantage=bad)
     game = Game("acs", ("MAR",), 1.0, n=10, mechanism="grr", advantage=3)
     with pytest.raises(AttackError, match="attack 'breaks' failed: OSError: no luck"):
-        play(Round.of(game), AttackSpec(f"{plugin}:Breaks"))
+        play(Round.draw(game), AttackSpec(f"{plugin}:Breaks"))
 
 
 def test_one_repetition_has_no_interval() -> None:

@@ -27,8 +27,8 @@ LEVELS = tuple(f"{level:g}" for level in CONFIDENCES)
 def test_an_attacker_with_another_prior() -> None:
     """Same table, release and ceilings; only what the attacker believes is another."""
     game = replace(SEX, n=40, epsilon=3.0)
-    same = Round.of(game)
-    other = Round.of(replace(game, attacker_prior="records:50"))
+    same = Round.draw(game)
+    other = Round.draw(replace(game, attacker_prior="records:50"))
     assert other.table_hash == same.table_hash and other.truth == same.truth
     answers = []
     for round_ in (same, other):
@@ -37,7 +37,7 @@ def test_an_attacker_with_another_prior() -> None:
     assert np.array_equal(answers[0], answers[1])
     assert same.view.prior is same.prior and other.prior is same.prior
     assert other.view.prior.sha256() != same.prior.sha256()
-    assert Round.of(other.game).view.prior is other.view.prior
+    assert Round.draw(other.game).view.prior is other.view.prior
     own, theirs = (play(round_, AttackSpec("posterior")) for round_ in (same, other))
     assert theirs.attacker_prior == "records:50" and own.attacker_prior == "same"
     assert theirs.setting != own.setting
@@ -50,7 +50,7 @@ def test_an_attacker_with_another_prior() -> None:
 def test_the_corrected_ceiling_stands_among_the_others() -> None:
     game = replace(SEX, n=40, epsilon=3.0, attacker_prior="records:50")
     own, theirs = (
-        play(Round.of(each), AttackSpec("prior"))
+        play(Round.draw(each), AttackSpec("prior"))
         for each in (replace(game, attacker_prior="same"), game)
     )
     corrected = theirs.ceilings[MisfitTheorem35.name]
@@ -61,7 +61,7 @@ def test_the_corrected_ceiling_stands_among_the_others() -> None:
 
 def test_too_many_values_leave_the_ceiling_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(attacker_prior, "MOST_GUESSES", 1)
-    row = play(Round.of(replace(SEX, n=20, attacker_prior="records:50")), AttackSpec("prior"))
+    row = play(Round.draw(replace(SEX, n=20, attacker_prior="records:50")), AttackSpec("prior"))
     assert MisfitTheorem35.name not in row.ceilings and "thm35" in row.ceilings
 
 
@@ -69,7 +69,7 @@ def test_too_many_values_leave_the_ceiling_out(monkeypatch: pytest.MonkeyPatch) 
 def test_the_corrected_prior_success_covers_every_guess(metric: str) -> None:
     """p(z) ≤ max q + γ for all z, by listing both; with equal priors it is the best guess's."""
     game = Game("acs", ("AGEP",), 1.0, n=30, metric=metric, attacker_prior="records:50")
-    round_ = Round.of(game)
+    round_ = Round.draw(game)
     parts = (round_.metric, round_.view.known, game.targets)
     bound = attacker_prior.bound_misfit_success(round_.prior, round_.view.prior, *parts)
     assert bound is not None and (bound >= round_.baseline[1] - 1e-12).all() and bound.max() <= 1
@@ -179,7 +179,7 @@ def test_the_ceiling_in_games_of_an_attacker_who_takes_columns_for_independent(
     )
     runs, above, naive_above = 60, 0, 0
     for rep in range(runs):
-        round_ = Round.of(game.at(rep))
+        round_ = Round.draw(game.repeat(rep))
         row = play(round_, AttackSpec("posterior", {"sweeps": 40, "burn_in": 20, "rounds": 1}))
         believed = round_.metric.best_guess(round_.view.prior, round_.view.known, ("b",))[1]
         naive = Theorem35(believed, round_.mechanism.budget).ceiling(0.95)

@@ -34,7 +34,7 @@ SEX = Game("acs", ("SEX",), 1.0)
 
 
 def rows(game: Game, attack: str, reps: int) -> list[Result]:
-    return [play(Round.of(replace(game, rep=rep)), AttackSpec(attack)) for rep in range(reps)]
+    return [play(Round.draw(replace(game, rep=rep)), AttackSpec(attack)) for rep in range(reps)]
 
 
 def test_streams_are_named() -> None:
@@ -54,17 +54,17 @@ def released(round_: Round) -> Sequence[npt.NDArray[np.float64]]:
 
 
 def test_attacks_meet_the_same_table_and_noise() -> None:
-    one, other = Round.of(SEX), Round.of(SEX)
+    one, other = Round.draw(SEX), Round.draw(SEX)
     assert one.truth == other.truth and one.table_hash == other.table_hash
     for first, second in zip(released(one), released(other), strict=True):
         assert np.array_equal(first, second)
-    assert Round.of(replace(SEX, epsilon=2.0)).table_hash == one.table_hash
-    assert Round.of(replace(SEX, rep=1)).table_hash != one.table_hash
-    assert Round.of(replace(SEX, seed=1)).table_hash != one.table_hash
+    assert Round.draw(replace(SEX, epsilon=2.0)).table_hash == one.table_hash
+    assert Round.draw(replace(SEX, rep=1)).table_hash != one.table_hash
+    assert Round.draw(replace(SEX, seed=1)).table_hash != one.table_hash
 
 
 def test_attacks_cannot_change_what_they_share() -> None:
-    round_ = Round.of(SEX)
+    round_ = Round.draw(SEX)
     with pytest.raises(ValueError, match="read-only"):
         released(round_)[0][:] = 0
     with pytest.raises(ValueError, match="read-only"):
@@ -72,7 +72,7 @@ def test_attacks_cannot_change_what_they_share() -> None:
 
 
 def test_view_holds_no_hidden_cell() -> None:
-    round_ = Round.of(SEX)
+    round_ = Round.draw(SEX)
     assert "SEX" not in round_.view.known.domain
     assert round_.view.known.domain.names == tuple(
         n for n in round_.prior.domain.names if n != "SEX"
@@ -87,7 +87,7 @@ def test_row_of_the_prior() -> None:
     assert row.facts["mechanism.mu"] == pytest.approx(0.268051, abs=1e-6)
     assert row.relation == "replace-one" and row.unit == "one record"
     assert set(row.versions) == {"reconbench", "numba", "numpy", "scipy", "torch"}
-    expected = theorem_3_5(Round.of(SEX).baseline[1], ApproxDP(1.0, 1e-5))
+    expected = theorem_3_5(Round.draw(SEX).baseline[1], ApproxDP(1.0, 1e-5))
     assert row.ceilings["thm35"] == {f"{c:g}": v for c, v in expected.items()}
 
 
@@ -158,7 +158,7 @@ def test_bad_games(change: dict[str, Any], message: str) -> None:
 
 
 def test_no_known_column() -> None:
-    names = Round.of(SEX).prior.domain.names
+    names = Round.draw(SEX).prior.domain.names
     with pytest.raises(GameError, match="no known column"):
         check(Game("acs", names, 1.0))
 
@@ -239,7 +239,7 @@ def test_bad_plugins(tmp_path: Path, name: str, message: str) -> None:
     path = tmp_path / "bad.py"
     path.write_text(BAD_PLUGIN)
     with pytest.raises(ValueError, match=message):
-        play(Round.of(SEX), AttackSpec(f"{path}:{name}"))
+        play(Round.draw(SEX), AttackSpec(f"{path}:{name}"))
 
 
 def test_plugins_that_do_not_import(tmp_path: Path) -> None:
@@ -311,12 +311,12 @@ def test_the_best_possible_success_reaches_the_row(
         "        best = BestPossible(0.5 * view.n, error=0.1)\n"
         "        return view.reconstruction([0] * view.n, best_possible=best)\n"
     )
-    assert play(Round.of(SEX), AttackSpec(f"{path}:Sure")).best_possible is None
-    assert play(Round.of(SEX), AttackSpec("posterior")).best_possible is not None
+    assert play(Round.draw(SEX), AttackSpec(f"{path}:Sure")).best_possible is None
+    assert play(Round.draw(SEX), AttackSpec("posterior")).best_possible is not None
     monkeypatch.setattr("reconbench.benchmarks.game.play._is_shipped", lambda player: True)
     for adversary, expected, error in (("realistic", 2.0, 0.1), ("informed", 2.0, 0.2)):
         game = replace(SEX, n=4, adversary=Adversary(adversary))
-        row = play(Round.of(game), AttackSpec(f"{path}:Sure"))
+        row = play(Round.draw(game), AttackSpec(f"{path}:Sure"))
         assert row.best_possible == expected and row.best_possible_converged is True
         assert row.best_possible_se == pytest.approx(error)
     (silent,) = rows(SEX, "prior", 1)

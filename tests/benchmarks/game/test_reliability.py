@@ -56,7 +56,7 @@ def test_what_is_no_chance_is_left_out(scores: list[np.ndarray | None]) -> None:
 
 @pytest.fixture(scope="module")
 def results() -> list[Result]:
-    rounds = [Round.of(GAME.at(rep)) for rep in range(6)]
+    rounds = [Round.draw(GAME.repeat(rep)) for rep in range(6)]
     return [play(each, AttackSpec(name)) for each in rounds for name in ("prior", "posterior")]
 
 

@@ -172,7 +172,7 @@ def written(folder: Path, text: str, name: str = "mine.py") -> Path:
 
 
 def row_with(*bounds: str) -> Result:
-    return play(Round.of(GAME, check_bound_files(bounds)), PRIOR)
+    return play(Round.draw(GAME, check_bound_files(bounds)), PRIOR)
 
 
 def test_the_template_passes_its_own_checks(tmp_path: Path) -> None:

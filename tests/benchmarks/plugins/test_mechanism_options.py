@@ -149,12 +149,12 @@ def test_without_options_streams_are_what_they_were() -> None:
     assert same == SEX and hash(same) == hash(SEX)
     other = WHOLE.make_stream("release", prior, Seeds.RELEASE).integers(2**62)
     assert other != spelled
-    assert Round.of(WHOLE).table_hash == Round.of(SEX).table_hash
+    assert Round.draw(WHOLE).table_hash == Round.draw(SEX).table_hash
 
 
 def test_the_whole_workload_from_game_to_summary(tmp_path: Path) -> None:
     """15 of 120 two-way marginals touch SEX: the same guarantee, √8 times the noise."""
-    rows = [play(Round.of(game), AttackSpec("averaging")) for game in (SEX, WHOLE)]
+    rows = [play(Round.draw(game), AttackSpec("averaging")) for game in (SEX, WHOLE)]
     some, all_ = rows
     assert dict(some.mechanism_options) == {"k": 2}
     assert dict(all_.mechanism_options) == {"k": 2, "workload": "all"}
@@ -164,7 +164,7 @@ def test_the_whole_workload_from_game_to_summary(tmp_path: Path) -> None:
     assert some.setting != all_.setting and some.cell != all_.cell
     assert "k=2 workload=all" in all_.describe()
     assert len(summarise(rows)) == 2
-    release = Round.of(WHOLE).view.release
+    release = Round.draw(WHOLE).view.release
     assert isinstance(release, MarginalsRelease) and len(release.workload) == 120
     spec = AttackSpec("averaging")
     assert row_key(SEX, spec).config != row_key(WHOLE, spec).config
@@ -176,7 +176,7 @@ def test_the_whole_workload_from_game_to_summary(tmp_path: Path) -> None:
 
 
 def test_rows_of_before_there_were_options() -> None:
-    row = play(Round.of(SEX), AttackSpec("prior"))
+    row = play(Round.draw(SEX), AttackSpec("prior"))
     raw = json.loads(json.dumps(row.to_json()))
     del raw["mechanism_options"], raw["facts"]
     raw |= {
@@ -325,7 +325,7 @@ def test_a_suite_with_a_plugin_and_its_options(tmp_path: Path, padded: str) -> N
 
 
 def answers(spec: str) -> Sequence[np.ndarray]:
-    release = Round.of(replace(SEX, mechanism=plugins.make_absolute(spec))).view.release
+    release = Round.draw(replace(SEX, mechanism=plugins.make_absolute(spec))).view.release
     assert isinstance(release, MarginalsRelease)
     return release.answers
 
@@ -344,7 +344,7 @@ def test_a_plugin_gives_the_same_numbers_wherever_it_lies(tmp_path: Path, padded
         assert plugins.identify_spec(other) != plugins.identify_spec(padded)
         assert not np.array_equal(answers(other)[0], answers(padded)[0])
     mine, theirs = (
-        play(Round.of(replace(SEX, mechanism=spec)), AttackSpec("averaging"))
+        play(Round.draw(replace(SEX, mechanism=spec)), AttackSpec("averaging"))
         for spec in (padded, copy)
     )
     assert mine.differences(theirs) == []

@@ -162,7 +162,7 @@ GAME = Game("acs", ("SEX",), 1.0, n=5)
 
 def complaint(**axes: Any) -> str:
     with pytest.raises(ValueError) as caught:
-        Round.of(replace(GAME, **axes))
+        Round.draw(replace(GAME, **axes))
     assert isinstance(caught.value, PluginError) and "\n" not in str(caught.value)
     return str(caught.value)
 
@@ -252,6 +252,6 @@ def test_priors_and_mechanisms_are_built_once(tmp_path: Path) -> None:
     )
     game = Game(f"{path}:data", ("size",), 1.0, n=5, mechanism=f"{path}:Mine")
     for rep in range(3):
-        Round.of(game.at(rep))
-    Round.of(Game(f"{path}:data", ("size",), 2.0, n=5, mechanism=f"{path}:Mine"))
+        Round.draw(game.repeat(rep))
+    Round.draw(Game(f"{path}:data", ("size",), 2.0, n=5, mechanism=f"{path}:Mine"))
     assert plugins.load_from_file(f"{path}:calls") == ["data", "mechanism", "mechanism"]

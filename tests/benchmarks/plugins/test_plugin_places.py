@@ -64,5 +64,5 @@ def test_a_metric_in_a_file_counts_by_its_content(tmp_path: Path) -> None:
     games = [replace(SEX, metric=f"{folder / 'mine.py'}:Same") for folder in folders]
     keys = [row_key(game, AttackSpec("random")).config for game in games]
     assert keys[0] == keys[1] != keys[2]
-    here, there, _ = (play(Round.of(game), AttackSpec("random")) for game in games)
+    here, there, _ = (play(Round.draw(game), AttackSpec("random")) for game in games)
     assert here.metric == "same" and here.differences(there) == []

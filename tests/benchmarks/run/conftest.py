@@ -159,6 +159,6 @@ def bad(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def together(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("plugins") / "together.py"
-    third = Round.of(Game("acs", ("SEX",), 3.0, n=40, rep=2)).view.known.codes.sum()
+    third = Round.draw(Game("acs", ("SEX",), 3.0, n=40, rep=2)).view.known.codes.sum()
     path.write_text(TOGETHER.replace("WRONG", str(int(third))))
     return path

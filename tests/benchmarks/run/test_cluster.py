@@ -414,7 +414,7 @@ def test_same_packages() -> None:
 
 
 def test_rows_travel_as_text_and_arrive_as_they_were() -> None:
-    row = play(Round.of(Game("acs", ("SEX",), inf, n=5)), AttackSpec("posterior"))
+    row = play(Round.draw(Game("acs", ("SEX",), inf, n=5)), AttackSpec("posterior"))
     assert row.epsilon == inf and row.best_possible is not None
     for outcome in (FinishedRow(1, 2, row), FailedRow(0, 1, "hung"), FailedRow(0, 1, "hung", row)):
         arrived = decode_outcome(encode_outcome(outcome))

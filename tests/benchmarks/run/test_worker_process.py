@@ -196,7 +196,7 @@ class Deadly(GaussianMarginals):
 def test_a_game_that_cannot_be_set_up(
     tmp_path: Path, together: Path, harm: str, error: str
 ) -> None:
-    round_ = Round.of(games()[1])
+    round_ = Round.draw(games()[1])
     wrong = int(round_.view.known.join(round_.truth).codes.sum())
     path = tmp_path / "mechanism.py"
     path.write_text(BAD_MECHANISM.replace("WRONG", str(wrong)).replace("HARM", harm))

@@ -45,7 +45,7 @@ LOST: dict[str, Any] = {"status": Status.FAILED, "successes": None}
 
 @pytest.fixture(scope="module")
 def row() -> Result:
-    return play(Round.of(GAME), PRIOR)
+    return play(Round.draw(GAME), PRIOR)
 
 
 def key(rep: int) -> Key:

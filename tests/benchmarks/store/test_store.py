@@ -42,7 +42,7 @@ PRIOR = AttackSpec("prior")
 
 @pytest.fixture(scope="module")
 def row() -> Result:
-    return play(Round.of(GAME), PRIOR)
+    return play(Round.draw(GAME), PRIOR)
 
 
 @pytest.fixture
@@ -336,7 +336,7 @@ def test_keys_do_not_depend_on_where_a_plugin_is(tmp_path: Path) -> None:
 def test_equal_games_have_one_key() -> None:
     hashed = Keys()
     assert hashed.of(replace(GAME, epsilon=3), PRIOR) == hashed.of(GAME, PRIOR)
-    assert hashed.of(GAME.at(1), PRIOR) != hashed.of(GAME, PRIOR)
+    assert hashed.of(GAME.repeat(1), PRIOR) != hashed.of(GAME, PRIOR)
 
 
 def modules(name: str) -> set[str]:

@@ -14,7 +14,7 @@ from reconbench.benchmarks.store.summary import REFERENCES, summarise
 
 @pytest.fixture(scope="module")
 def rows() -> list[Result]:
-    rounds = [Round.of(Game("acs", ("SEX",), epsilon=1.0, n=5, rep=rep)) for rep in range(3)]
+    rounds = [Round.draw(Game("acs", ("SEX",), epsilon=1.0, n=5, rep=rep)) for rep in range(3)]
     return [play(each, AttackSpec("prior")) for each in rounds]
 
 

@@ -103,7 +103,7 @@ def test_shipped_suites() -> None:
     assert {part.name for part in suite.parts} == {
         "rad", "rad-ldp", "rad-laplace", "rad-imputation", "rad-bounds",
     }  # fmt: skip
-    games = {unit.game.at(0) for unit in suite.units(repetitions=1)}
+    games = {unit.game.repeat(0) for unit in suite.units(repetitions=1)}
     assert all(game.advantage for game in games)
     local = [game for game in games if game.mechanism in ("grr", "oue", "ss")]
     assert {game.epsilon for game in local} >= {0.25, 16.0}
@@ -172,7 +172,7 @@ def test_the_page_prints_theorem_4_3() -> None:
     rows = re.findall(r"^\| (\d+) \|(.*)\|$", table.partition("\n\n")[0], re.MULTILINE)
     assert [int(row[0]) for row in rows] == [1, 4, 8, 12, 16]
     places = Game(FIRE, ("Station Area", "Zipcode of Incident"), 1.0, n=1)
-    net = Round.of(places).prior
+    net = Round.draw(places).prior
     fire = joint_prior(net, ("Station Area", "Zipcode of Incident"))
     for epsilon, cells in rows:
         printed = re.findall(r"([\d.]+) \(([\d.]+)\)", cells)

@@ -197,7 +197,7 @@ def test_estimates_without_and_with_stored_rows() -> None:
         ("SEX",): 9_884,
         ("ALS Unit",): 20_816,
     }
-    entry = Entry(row_key(units[0].game, PRIOR), play(Round.of(units[0].game), PRIOR))
+    entry = Entry(row_key(units[0].game, PRIOR), play(Round.draw(units[0].game), PRIOR))
     one = estimate(units, [entry])
     assert one.stored == 1 and one.source.startswith("stored timings for")
     wide = estimate(find_suite("swanberg-fig6").units())
@@ -206,7 +206,7 @@ def test_estimates_without_and_with_stored_rows() -> None:
 
 def test_rows_of_other_code_tell_seconds_but_are_not_done() -> None:
     units = find_suite("smoke").units()
-    key, row = row_key(units[0].game, PRIOR), play(Round.of(units[0].game), PRIOR)
+    key, row = row_key(units[0].game, PRIOR), play(Round.draw(units[0].game), PRIOR)
     old = Key("old", key.config, replace(key.origin, code="old"))
     slow = estimate(units, [Entry(old, replace(row, seconds=1000.0, peak_memory_mib=9999.0))])
     assert slow.stored == 0 and slow.source.startswith("stored timings for")
@@ -224,7 +224,7 @@ def test_estimates_know_the_rows_of_plugins_in_files(tmp_path: Path) -> None:
     path = written(tmp_path, SUITE.replace('"prior"', '"mine.py:Mine"', 1))
     units = read_suite(path).units()
     spec = units[0].attacks[0]
-    entry = Entry(row_key(units[0].game, spec), play(Round.of(units[0].game), spec))
+    entry = Entry(row_key(units[0].game, spec), play(Round.draw(units[0].game), spec))
     assert estimate(units, [entry]).stored == 1 and entry.row.attack == "my own"
     assert Path(spec.spec.rpartition(":")[0]) == tmp_path / "mine.py"
 

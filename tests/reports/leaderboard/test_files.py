@@ -90,7 +90,7 @@ def test_a_mean_ceiling_has_one_column_without_a_confidence(summary: Summary) ->
 
 def test_every_ceiling_of_a_real_row_has_a_column() -> None:
     rounds = [
-        Round.of(Game("acs", ("AGEP",), epsilon=1.0, n=5, metric=metric))
+        Round.draw(Game("acs", ("AGEP",), epsilon=1.0, n=5, metric=metric))
         for metric in ("exact", "l1:1")
     ]
     rows = summarise([play(each, AttackSpec("prior")) for each in rounds])

@@ -305,7 +305,7 @@ def test_a_printed_value_stands_beside_its_game_only(summary: Summary) -> None:
 
 
 def test_real_rows_carry_their_repetitions() -> None:
-    rounds = [Round.of(Game("acs", ("SEX",), epsilon=1.0, n=10, rep=rep)) for rep in range(3)]
+    rounds = [Round.draw(Game("acs", ("SEX",), epsilon=1.0, n=10, rep=rep)) for rep in range(3)]
     results = [play(each, AttackSpec("prior")) for each in rounds]
     (row,) = summarise(results)
     assert row.outcomes == {r.rep: (r.successes, r.baseline_successes) for r in results}
