@@ -18,7 +18,7 @@ from reconbench.benchmarks.game.options import Options
 
 
 class Adversary(StrEnum):
-    """Who attacks: somebody who knows some columns, or one who knows all other records in full."""
+    """Who attacks: an attacker who knows some columns, or one who knows all other records."""
 
     REALISTIC = "realistic"
     INFORMED = "informed"
@@ -76,11 +76,12 @@ class Setting:
 
     dataset: str = axis(
         "data set",
-        "the data set whose prior the tables are drawn from; the suite of a computed row",
+        "the data set whose prior the tables are drawn from; for a computed row, its suite",
     )
     targets: tuple[str, ...] = axis(
         "targets",
-        "the columns the attacker must guess, comma-separated; what a computed row is about",
+        "the columns that the attacker must guess, comma-separated; for a computed row, what it is "
+        "about",
         seeds=_RELEASE,
     )
     epsilon: float = axis(
@@ -99,7 +100,7 @@ class Setting:
     )
     n: int = axis(
         "n",
-        "records in a table, and so the most that can be reconstructed",
+        "records in a table, which is also the most that can be reconstructed",
         default=100,
         label="n = {}",
         seeds=(Seeds.TABLE, *_RELEASE),
@@ -113,7 +114,7 @@ class Setting:
     )
     mechanism: str = axis(
         "mechanism",
-        "what released the table",
+        "the mechanism that released the table",
         default="gaussian-marginals",
         usual="gaussian-marginals",
         seeds=_RELEASE,
@@ -127,7 +128,7 @@ class Setting:
     )
     metric: str = axis(
         "metric",
-        "what counts as reconstructing a record; what the values of a computed row are: success, "
+        "what counts as reconstructing a record; for a computed row, what its values are: success, "
         "advantage, queries or error",
         default="exact",
         seeds=(Seeds.ATTACK,),
@@ -135,14 +136,14 @@ class Setting:
     adversary: str = axis(
         "adversary",
         "realistic: knows the known columns of every record; informed: attacks each record "
-        "knowing all others in full; none: computed",
+        "knowing all others in full; none: a computed row",
         default=Adversary.REALISTIC,
         usual=Adversary.REALISTIC.value,
         seeds=(Seeds.ATTACK,),
     )
     attacker_prior: str = axis(
         "attacker's prior",
-        "the prior that the attacker takes for the true one; same: it is the true one",
+        "the prior that the attacker believes; same: the one that the tables are drawn from",
         default="same",
         label="attacker's prior {}",
         usual="same",
@@ -156,7 +157,7 @@ class Setting:
     )
     advantage: int = axis(
         "advantage",
-        "records of each table that were attacked in two worlds to measure rad, drawn at random; "
+        "records of each table, drawn at random, that were attacked in two worlds to measure rad; "
         "0: rad was not measured",
         default=0,
         label="rad of {} records",

@@ -104,7 +104,7 @@ PLUGIN_WITH_WRONG_SHAPE = (
         (("--attack", "breaks.py:X"), "does not import: OSError: no luck"),
         (("--attack", "absent.py:X"), "no plugin file"),
         (("--attack", "shape.py:Bad"), "guesses must have shape (100, 1)"),
-        (("--option", "steps"), "takes key=value"),
+        (("--option", "steps"), "must be key=value"),
         (("--option", "spam=1"), "its options: steps"),
         (("--metric", "l9"), "unknown metric"),
         (("--mechanism", "magic"), "unknown mechanism"),

@@ -13,7 +13,7 @@ import pytest
 from reconbench.benchmarks.game.options import Options
 from reconbench.benchmarks.game.play import AttackSpec, Game, Round, play
 from reconbench.benchmarks.store.store import Store, row_key
-from reconbench.cli._show import _widths
+from reconbench.cli.terminal.tables import _fit_widths
 
 Run = Callable[..., Any]
 GAME = Game("acs", ("SEX",), 3.0, n=20, mechanism_options=Options({"k": 2}), known=("AGEP", "MAR"))
@@ -71,6 +71,6 @@ def test_bad_input(reconbench: Run, stores: Path) -> None:
 
 def test_a_table_wraps_between_words_where_the_terminal_allows() -> None:
     columns = [["attack", "posterior"], ["best possible %", "61.0"], ["", ""]]
-    assert _widths(columns, 40) == []  # nothing needs to wrap
-    assert _widths(columns, 20) == [9, 10, 1]
-    assert _widths(columns, 15) == []  # nothing helps
+    assert _fit_widths(columns, 40) == []  # nothing needs to wrap
+    assert _fit_widths(columns, 20) == [9, 10, 1]
+    assert _fit_widths(columns, 15) == []  # nothing helps

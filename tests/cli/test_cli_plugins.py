@@ -30,7 +30,7 @@ def test_a_new_plugin_works_and_passes_its_own_test(
     assert {"name", "passed", "detail"} == set(checks[0])
     assert sum(check["passed"] is True for check in checks) >= 5
     again = reconbench("new", kind, "own-votes", "--out", "here", cwd=tmp_path)
-    assert again.returncode == 2 and "exists already" in again.stderr
+    assert again.returncode == 2 and "already exists" in again.stderr
 
 
 @pytest.mark.parametrize("kind", ["dataset", "mechanism"])

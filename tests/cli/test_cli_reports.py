@@ -78,7 +78,7 @@ def test_points_of_many_values_are_cut_to_the_terminal(reconbench: Run, tmp_path
     shown = reconbench("run", str(suite), "--out", str(tmp_path / "out"))
     assert all(name in shown.stdout for name in ("ks-smaller", "ratio", "seen-50", "law-50"))
     assert "optimal, samples 40, sigma 0.1" in shown.stdout and "seen-95" not in shown.stdout
-    assert "8 more values of every point in leaderboard.csv" in shown.stderr
+    assert "8 more values per point in leaderboard.csv" in shown.stderr
     with (tmp_path / "out" / "leaderboard.csv").open(newline="") as file:
         assert all(float(row["value_seen-95"]) > 0 for row in csv.DictReader(file))
 

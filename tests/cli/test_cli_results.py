@@ -18,7 +18,9 @@ from reconbench.benchmarks.game.play import AttackSpec, Game, Round, play
 from reconbench.benchmarks.game.result import Result, Status
 from reconbench.benchmarks.store.store import FILE_NAME, Key, Store, row_key
 from reconbench.benchmarks.store.summary import summarise
-from reconbench.cli import _show
+from reconbench.cli.terminal.progress import show_progress
+from reconbench.cli.terminal.result_tables import tabulate_suite
+from reconbench.cli.terminal.tables import print_table
 
 Run = Callable[..., Any]
 GAME = Game("acs", ("SEX",), 3.0, n=10, mechanism_options=Options({"k": 2}))
@@ -46,7 +48,7 @@ def out(row: Result, tmp_path: Path) -> Path:
 def test_show(reconbench: Run, out: Path, tmp_path: Path) -> None:
     done = reconbench("results", "show", cwd=tmp_path)
     assert done.returncode == 0 and "results/s" in done.stdout
-    assert "1 rows are stale: made by other code" in done.stdout
+    assert "1 stale rows were made by another code version" in done.stdout
     assert "1 rows failed; the first: too slow" in done.stdout
     (cell,) = json.loads(reconbench("results", "show", str(out), "--json").stdout)
     counts = [cell[name] for name in ("ok", "failed", "skipped", "stale")]
@@ -67,10 +69,10 @@ def test_tables_are_not_cut_in_a_pipe(
 ) -> None:
     monkeypatch.delenv("COLUMNS", raising=False)
     word = "x" * 90
-    _show.table("wide", ["one", "two"], [[word, word]])
+    print_table("wide", ["one", "two"], [[word, word]])
     assert f"{word} {word}" in " ".join(capsys.readouterr().out.split())
     monkeypatch.setenv("COLUMNS", "60")
-    _show.table("narrow", ["one", "two"], [[word, word]])
+    print_table("narrow", ["one", "two"], [[word, word]])
     assert capsys.readouterr().out.count("x") == 180
 
 
@@ -94,7 +96,7 @@ def test_show_and_the_closing_table_keep_games_apart(
     text = reconbench("results", "show", str(tmp_path)).stdout
     assert all(each in text for each in ("records:9", "known columns", "prior weight=2", "1e-06"))
     assert len({each.describe() for each in rows}) == len(changes)
-    (lines,) = _show.suite(summarise(rows))
+    (lines,) = tabulate_suite(summarise(rows))
     axes = ["data set", "epsilon", "delta", "known columns", "attacker's prior"]
     assert lines.header[:6] == [*axes, "attack"]
     assert len(lines.rows) == len(changes)
@@ -210,18 +212,18 @@ def test_run_keeps_retries_and_repeats(reconbench: Run, tmp_path: Path) -> None:
     assert counts("--force", code=1) == (4, 0, 2)
     shown = reconbench(*command, "--force", "--quiet", cwd=tmp_path)
     assert shown.returncode == 1
-    assert "came out otherwise: flaky on acs SEX" in shown.stderr
+    assert "different result: flaky on acs SEX" in shown.stderr
     assert counts() == (0, 0, 0)
     (tmp_path / "flaky.py").write_text(FLAKY + "    more = 1\n")
     done = reconbench(*command, cwd=tmp_path)
-    assert "2 rows are stale: made by other code, left out here" in done.stderr
+    assert "2 stale rows, made by another code version, are left out" in done.stderr
     assert "s: 3 of 4, " in done.stderr and "/s, " in done.stderr and " left" in done.stderr
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--force", "--retry-failed"), "give one of --only-missing"),
+        (("--force", "--retry-failed"), "give at most one of --only-missing"),
         (("--out", "suite.toml"), "suite.toml is not a folder"),
         (("--out", "other"), "has schema 7"),
         (("--out", "text"), "not a database; the file is damaged"),
@@ -245,7 +247,7 @@ def test_runs_that_cannot_start(
 def test_progress_lines(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with _show.progress("s", 100, quiet=False, done=40) as advance:
+    with show_progress("s", 100, quiet=False, done=40) as advance:
         for place in range(60):
             advance(failed=place == 0)
     lines = capsys.readouterr().err.splitlines()
@@ -253,7 +255,7 @@ def test_progress_lines(
         f"s: {done} of 100" for done in range(50, 101, 10)
     ]
     assert all(line.endswith("1 failed") and "/s, 0:0" in line for line in lines)
-    with _show.progress("s", 100, quiet=True) as advance:
+    with show_progress("s", 100, quiet=True) as advance:
         advance(failed=True)
     assert capsys.readouterr().err == ""
 
@@ -263,9 +265,9 @@ def test_long_silences_are_broken(
 ) -> None:
     import time
 
-    monkeypatch.setattr(_show, "SILENCE", 0.05)
+    monkeypatch.setattr("reconbench.cli.terminal.progress.SILENCE", 0.05)
     shown = ""
-    with _show.progress("s", 100, quiet=False):
+    with show_progress("s", 100, quiet=False):
         while shown.count("\n") < 2:
             time.sleep(0.01)
             shown += capsys.readouterr().err
@@ -278,7 +280,7 @@ def test_a_bar_on_a_terminal(
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "120")
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
-    with _show.progress("s", 4, quiet=False, done=1) as advance:
+    with show_progress("s", 4, quiet=False, done=1) as advance:
         advance(failed=True)
         advance()
     shown = capsys.readouterr().err

@@ -22,7 +22,7 @@ from reconbench.benchmarks.store.export_import import group_cells
 from reconbench.benchmarks.store.store import Entry, Key, Store, row_key
 from reconbench.benchmarks.store.summary import Summary, summarise
 from reconbench.benchmarks.suites.suite import read_suite
-from reconbench.cli import _show
+from reconbench.cli.terminal.result_tables import tabulate_suite
 from reconbench.reports.figures.charts import list_charts, select_rows
 from reconbench.reports.leaderboard.ranking import rank_in_games
 from reconbench.reports.leaderboard.table import Leaderboard
@@ -83,7 +83,7 @@ def test_both_are_first_in_their_game(row: Result, axis: str) -> None:
 
 @axis
 def test_terminal_lines_are_apart(row: Result, axis: str) -> None:
-    (lines,) = _show.suite(summaries(row, axis))
+    (lines,) = tabulate_suite(summaries(row, axis))
     assert len(lines.rows) == 2
     settings = [tuple(line[: lines.header.index("games")]) for line in lines.rows]
     assert len(set(settings)) == 2
@@ -91,7 +91,7 @@ def test_terminal_lines_are_apart(row: Result, axis: str) -> None:
 
 def test_terminal_lines_pool_which_columns_are_hidden(row: Result) -> None:
     other = replace(row, targets=("MAR",), known=("AGEP", "SEX"))
-    (lines,) = _show.suite(summarise([row, other]))
+    (lines,) = tabulate_suite(summarise([row, other]))
     assert len(lines.rows) == 1
     assert find_varying_axes([row, other]) == []
 
@@ -184,7 +184,7 @@ def test_two_blocks_print_separate_lines(tmp_path: Path) -> None:
     path.write_text(TWO_BLOCKS)
     with Store(tmp_path / "out") as store:
         rows = run(read_suite(path).units(), store, jobs=1)
-    (lines,) = _show.suite(summarise(rows))
+    (lines,) = tabulate_suite(summarise(rows))
     assert "known columns" in lines.header and "targets" in lines.header
     assert len(lines.rows) == 5
     assert all(line[lines.header.index("games")] == "1" for line in lines.rows)
@@ -200,7 +200,7 @@ from reconbench.benchmarks.game.play import AttackSpec, Game, Round, play
 from reconbench.benchmarks.store.store import row_key
 from reconbench.benchmarks.store.summary import summarise
 from reconbench.benchmarks.suites.suite import read_suite
-from reconbench.cli import _show
+from reconbench.cli.terminal.result_tables import tabulate_suite
 from reconbench.reports.leaderboard.table import Leaderboard
 from reconbench.reports.figures.charts import list_charts, select_rows
 path = Path(sys.argv[1]) / "s.toml"
@@ -222,7 +222,7 @@ rows = [play(Round.draw(game), AttackSpec("prior")) for game in games]
 found = summarise(rows)
 board = Leaderboard.from_summaries(found)
 bars = list_charts(board.columns)[0]
-(lines,) = _show.suite(found)
+(lines,) = tabulate_suite(found)
 print(json.dumps({
     "games": [game.weather for game in games],
     "keys": len({row_key(game, AttackSpec("prior")).config for game in games}),

@@ -175,7 +175,7 @@ def test_filters_hold_for_rows_figures_and_files(opened: Open, rows: list[Summar
     expect(page.locator("#rows tbody tr")).to_have_count(0)
     page.fill("#search", "nowhere to be found")
     expect(page.locator("#rows tbody tr")).to_have_count(0)
-    assert "no row" in page.inner_text("#count")
+    assert "none of 25 rows" in page.inner_text("#count")
 
 
 def test_a_row_opens_with_its_repetitions_and_facts(opened: Open, rows: list[Summary]) -> None:

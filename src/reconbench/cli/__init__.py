@@ -1,4 +1,8 @@
-"""The command line: it only wires the rooms together."""
+"""The command line. It only connects the packages.
+
+Each module holds the commands that it is named after. ``terminal`` prints tables and progress,
+``_options`` holds shared options, ``_reports`` writes the files of `run`.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +14,6 @@ from typing import Annotated
 import typer
 
 from reconbench.cli import (
-    _show,
     assess,
     audit,
     bounds,
@@ -21,6 +24,7 @@ from reconbench.cli import (
     results,
     suites,
 )
+from reconbench.cli.terminal.tables import make_printable
 
 app = typer.Typer(
     name="reconbench",
@@ -69,11 +73,11 @@ app.add_typer(report.app, name="report")
 
 
 def main() -> None:
-    """Run the command line; a user's error is one line and exit code 2, a full disk 3."""
+    """Run the command line; a user error prints one line and exits with 2, a full disk with 3."""
     try:
         app()
     except ValueError as error:
         if os.environ.get("RECONBENCH_DEBUG"):
             raise
-        sys.stderr.write(f"error: {_show.plain(' '.join(str(error).split()))}\n")
+        sys.stderr.write(f"error: {make_printable(' '.join(str(error).split()))}\n")
         sys.exit(getattr(error, "exit_code", 2))

@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reconbench.cli._show import Lines
+from reconbench.cli.terminal.result_tables import ShownTable, tabulate_suite
 
 if TYPE_CHECKING:
     from reconbench.benchmarks.game.result import Result
@@ -32,7 +32,7 @@ RECORD = ".leaderboard.json"
 class Reports:
     """The leaderboard of a suite in its folder, as CSV and as a page.
 
-    ``stale`` rows of the store were made by other code and are not in it.
+    ``stale`` rows of the store were made by another code version and are left out.
     """
 
     folder: Path
@@ -50,7 +50,7 @@ class Reports:
 
     def refresh(
         self, keys: Sequence[Key], stored: Mapping[Key, RowHeader], rows: Callable[[], list[Result]]
-    ) -> list[Lines]:
+    ) -> list[ShownTable]:
         """Bring the reports up to date with the stored rows; return what the terminal shows.
 
         ``rows`` reads the rows, which takes a while, and is called only if that is needed.
@@ -64,7 +64,7 @@ class Reports:
         made_from = [report_version(), self.suite, dict(self.facts), self.stale, list(rows)]
         return _sha256(json.dumps(made_from).encode())
 
-    def _recorded(self, source: str) -> list[Lines] | None:
+    def _recorded(self, source: str) -> list[ShownTable] | None:
         """What was shown, if the reports are unaltered and were made from the same source."""
         try:
             record = json.loads((self.folder / RECORD).read_bytes())
@@ -72,20 +72,19 @@ class Reports:
             now = {name: _sha256((self.folder / name).read_bytes()) for name in record["files"]}
             if (seal, record["source"], record["files"]) != (_seal(record), source, now):
                 return None
-            return [Lines(**each) for each in record["shown"]]
+            return [ShownTable(**table) for table in record["shown"]]
         except (OSError, ValueError, TypeError, KeyError, AttributeError):
             return None
 
-    def _write(self, source: str, rows: Sequence[Result]) -> list[Lines]:
+    def _write(self, source: str, rows: Sequence[Result]) -> list[ShownTable]:
         from reconbench.benchmarks.store.store import StoreWriteError
         from reconbench.benchmarks.store.summary import summarise
-        from reconbench.cli import _show
         from reconbench.datasets.atomic_files import write_atomic
         from reconbench.reports.leaderboard.page import render_page
         from reconbench.reports.leaderboard.table import Leaderboard
 
         summaries = summarise(rows)
-        shown = _show.suite(summaries)
+        shown = tabulate_suite(summaries)
         leaderboard = Leaderboard.from_summaries(summaries, self.suite)
         html = render_page(leaderboard, f"reconbench: {self.suite}", self.facts, self.stale)
         contents = {
@@ -96,7 +95,7 @@ class Reports:
         }
         hashes = {name: _sha256(content) for name, content in contents.items()}
         record: dict[str, Any] = {"source": source, "files": hashes}
-        record["shown"] = [asdict(each) for each in shown]
+        record["shown"] = [asdict(table) for table in shown]
         contents[RECORD] = json.dumps({**record, "seal": _seal(record)}).encode()
         try:
             for name, content in contents.items():
@@ -104,7 +103,7 @@ class Reports:
         except OSError as error:
             raise StoreWriteError(
                 f"cannot write the leaderboard to {self.folder}: {error.strerror}; all rows are "
-                "stored: free some space and run the same command again"
+                "stored, so free some space and run the same command again"
             ) from None
         return shown
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from reconbench.cli import _show
+from reconbench.cli.terminal.progress import show_progress
 
 if TYPE_CHECKING:
     from reconbench.benchmarks.assess.assessment import Assessment, Question
@@ -166,7 +166,7 @@ def assess(
         found = seen.attack(question, records)
     else:
         games = 2 * reps * len(question.budgets)
-        with _show.progress("assess", games, quiet=quiet) as advance:
+        with show_progress("assess", games, quiet=quiet) as advance:
             found = assess(question, records, jobs=jobs, advance=advance)
     played = (*found.known, *question.targets)
     table_source = TableSource(

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from reconbench.cli import _show, audit_mcmc, audit_train
+from reconbench.cli import audit_mcmc, audit_train
+from reconbench.cli.terminal.progress import show_progress
+from reconbench.cli.terminal.tables import print_pairs, print_table
 
 if TYPE_CHECKING:
     import numpy as np
@@ -119,7 +121,7 @@ def ldp(
     runner = _resolve_client(mechanism, epsilon, client_epsilon, client, weights.size)
     rng = make_stream("audit ldp", {"seed": seed})
     total = len(ldp.batches(count, ldp.READERS[mechanism].cells(weights.size)))
-    with _show.progress("audit", total, quiet=quiet or as_json) as advance:
+    with show_progress("audit", total, quiet=quiet or as_json) as advance:
         outcome = ldp.play(runner, mechanism, weights, count, rng, advance)
     found = ldp.estimates(outcome, mechanism, weights, delta, confidence)
     facts = {
@@ -270,8 +272,8 @@ def _print_report(
         for row in rows
     ]
     title = f"Audit, {claim}, {100 * found[0].confidence:g} % confidence"
-    _show.table(title, ["audit", "epsilon", "interval", "verdict", "reference"], shown)
-    _show.pairs(
+    print_table(title, ["audit", "epsilon", "interval", "verdict", "reference"], shown)
+    print_pairs(
         {
             name: f"{value:.6g}" if isinstance(value, float) else str(value)
             for name, value in facts.items()
@@ -313,11 +315,11 @@ def _resolve_prior(text: str, size: int | None) -> Floats:
     import numpy as np
 
     from reconbench.bounds.rad import as_prior
-    from reconbench.cli.bounds import _read_priors
+    from reconbench.cli.bounds import read_priors
 
     kind, colon, rest = text.partition(":")
     if text != "uniform" and not (kind == "zipf" and colon):
-        weights = as_prior(_read_priors(Path(text))[0])
+        weights = as_prior(read_priors(Path(text))[0])
         if size not in (None, weights.size):
             raise ValueError(f"--domain-size is {size}, but {text} has {weights.size} values")
         return weights

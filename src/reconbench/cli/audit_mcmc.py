@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from reconbench.cli import _show
+from reconbench.cli.terminal.tables import print_table
 
 if TYPE_CHECKING:
     from reconbench.bounds.audit.mcmc import Likelihood, Prior
@@ -172,7 +172,7 @@ def print_report(document: dict[str, Any], *, as_json: bool) -> None:
     ]
     attacks = f"{document['attacks']} attack{'s' if document['attacks'] > 1 else ''}"
     title = f"{attacks}, delta {document['delta']:g}, {document['relation']}"
-    _show.table(title, ["parameter", "median", "5 %", "95 %", "R-hat", "ESS"], rows)
+    print_table(title, ["parameter", "median", "5 %", "95 %", "R-hat", "ESS"], rows)
     for other in document["other_deltas"]:
         found = other["epsilon"]
         typer.echo(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from reconbench.cli import _show
+from reconbench.cli.terminal.tables import print_table
 
 if TYPE_CHECKING:
     from reconbench.reports.compare.compare import Comparison
@@ -75,7 +75,7 @@ def compare(
             for changes in (comparison.overall, comparison.cells)
             for change in report.sort_changes(changes)
         ]
-        _show.table(f"{before} → {after}", report.HEADER, rows[:MOST_LINES])
+        print_table(f"{before} → {after}", report.HEADER, rows[:MOST_LINES])
         if len(rows) > MOST_LINES:
             typer.echo(f"... and {len(rows) - MOST_LINES} more lines; --out and --json show all")
         for sentence in report.summarise_comparison(comparison):

@@ -1,4 +1,4 @@
-"""`reconbench data`: priors and tables."""
+"""`reconbench data`: describe, fit and sample priors; fetch public tables."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from reconbench.cli import _show
+from reconbench.cli._options import Json
+from reconbench.cli.terminal.progress import report_download
+from reconbench.cli.terminal.tables import print_pairs, print_table
 
 if TYPE_CHECKING:
     from reconbench.datasets.network.fit import StructureSearch
 
 app = typer.Typer(
-    help="Look at priors, fit one to your own table, fetch the public sources.",
+    help="Describe priors, fit one to your own table, sample tables, fetch public sources.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -31,9 +33,6 @@ class Structure(StrEnum):
 class Source(StrEnum):
     ACS = "acs"
     FIRE = "fire"
-
-
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 
 
 @app.command()
@@ -53,14 +52,14 @@ def describe(
     from reconbench.benchmarks import plugins
     from reconbench.datasets import BayNet
 
-    found = plugins.load_prior(prior)
-    card = _card(prior)
-    columns = found.domain.attributes if column is None else (found.domain[column],)
+    loaded = plugins.load_prior(prior)
+    card = _read_card(prior)
+    columns = loaded.domain.attributes if column is None else (loaded.domain[column],)
     if as_json:
         described: dict[str, Any] = {
             "name": prior,
-            "sha256": found.sha256(),
-            "visit_order": list(found.visit_order),
+            "sha256": loaded.sha256(),
+            "visit_order": list(loaded.visit_order),
             "columns": [attribute.to_json() for attribute in columns],
             "card": card,
         }
@@ -68,15 +67,15 @@ def describe(
         return
     if column is not None:
         labels = columns[0].labels
-        _show.table(column, ["code", "label"], [[i, label] for i, label in enumerate(labels)])
+        print_table(column, ["code", "label"], [[i, label] for i, label in enumerate(labels)])
         return
     parents = {
-        name: ", ".join(found.domain.names[p] for p in found.parents[i])
-        if isinstance(found, BayNet)
+        name: ", ".join(loaded.domain.names[p] for p in loaded.parents[i])
+        if isinstance(loaded, BayNet)
         else ""
-        for i, name in enumerate(found.domain.names)
+        for i, name in enumerate(loaded.domain.names)
     }
-    _show.table(
+    print_table(
         card.get("title", prior),
         ["column", "values", "ordinal", "visited", "parents"],
         [
@@ -84,17 +83,17 @@ def describe(
                 attribute.name,
                 attribute.size,
                 "yes" if attribute.ordinal else "",
-                found.visit_order.index(attribute.name) + 1,
+                loaded.visit_order.index(attribute.name) + 1,
                 parents[attribute.name],
             ]
             for attribute in columns
         ],
     )
-    _show.pairs({key: value for key, value in card.items() if isinstance(value, str)})
+    print_pairs({key: value for key, value in card.items() if isinstance(value, str)})
     scores = card.get("held_out", {}).get("mean_log_likelihood_nats", {})
     if scores:
-        _show.table(
-            "Held-out log-likelihood, nats a record (larger is better)",
+        print_table(
+            "Held-out log-likelihood, nats per record (larger is better)",
             ["model", "score"],
             [[name, f"{score:.3f}"] for name, score in scores.items()],
         )
@@ -104,21 +103,25 @@ def describe(
 def fit(
     table: Annotated[Path, typer.Argument(help="A CSV file with a header.")],
     domain: Annotated[Path | None, typer.Option(help="The domain file (JSON).")] = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="The prior to write, .bif.")
-    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="The .bif file to write.")] = None,
     suggest_domain: Annotated[
         Path | None, typer.Option(help="Write a draft domain file to edit, and stop.")
     ] = None,
-    structure: Annotated[Structure, typer.Option(help="How to search.")] = Structure.GREEDY,
-    max_parents: Annotated[int, typer.Option(min=1, help="Parents of a column, at most.")] = 3,
-    smoothing: Annotated[float, typer.Option(help="Pseudo-records a context.")] = 1.0,
+    structure: Annotated[
+        Structure, typer.Option(help="How to choose the network.")
+    ] = Structure.GREEDY,
+    max_parents: Annotated[
+        int, typer.Option(min=1, help="Largest number of parents of a column.")
+    ] = 3,
+    smoothing: Annotated[
+        float, typer.Option(help="Pseudo-records per combination of parent values.")
+    ] = 1.0,
     as_json: Json = False,
 ) -> None:
-    """Fit a prior to a table of your own.
+    """Fit a prior to your own table.
 
-    Labels and bin edges are part of what an attacker is assumed to know, so they must be public:
-    they come from a domain file, not from the table. `--suggest-domain` drafts one to edit.
+    The attacker is assumed to know labels and bin edges, so they must be public: they come from a
+    domain file, not from the table. `--suggest-domain` drafts one to edit.
 
     \b
     Examples:
@@ -133,7 +136,9 @@ def fit(
 
     if suggest_domain is not None:
         write_json_atomic(suggest_domain, own_table.suggest_domain(table))
-        typer.echo(f"{suggest_domain}: a draft; read its notes, edit it, then fit with --domain")
+        typer.echo(
+            f"{suggest_domain}: a draft; read its notes and edit it, then use it with --domain"
+        )
         return
     if domain is None or out is None:
         raise ValueError(
@@ -150,8 +155,8 @@ def fit(
     }
     net = fitting.fit(records, searches[structure], smoothing)
     names = (structure, Structure.CHOW_LIU, Structure.INDEPENDENT)
-    rivals: dict[str, StructureSearch] = {name: searches[name] for name in names}
-    scores = fitting.score_held_out(records, rivals, smoothing) if len(records) >= 10 else {}
+    compared: dict[str, StructureSearch] = {name: searches[name] for name in names}
+    scores = fitting.score_held_out(records, compared, smoothing) if len(records) >= 10 else {}
     card = {
         "title": table.name,
         "records": len(records),
@@ -165,16 +170,18 @@ def fit(
         typer.echo(json.dumps(summary, ensure_ascii=False))
         return
     for name, score in scores.items():
-        typer.echo(f"held-out log-likelihood, {name}: {score:.3f} nats a record")
+        typer.echo(f"held-out log-likelihood, {name}: {score:.3f} nats per record")
     typer.echo(str(out))
 
 
 @app.command()
 def sample(
     prior: Annotated[str, typer.Argument(help="A data set (see `list dataset`) or a .bif file.")],
-    n: Annotated[int, typer.Option("-n", help="Records.")] = 100,
-    seed: Annotated[int, typer.Option(help="Same seed, same table.")] = 0,
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="Default: print.")] = None,
+    n: Annotated[int, typer.Option("-n", help="Number of records.")] = 100,
+    seed: Annotated[int, typer.Option(help="Random seed; the same seed gives the same table.")] = 0,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="The CSV file to write; default: print.")
+    ] = None,
 ) -> None:
     """Sample a table from a prior, as CSV with labels.
 
@@ -186,21 +193,21 @@ def sample(
 
     from reconbench.benchmarks import plugins
 
-    found = plugins.load_prior(prior).sample(n, np.random.default_rng(seed))
-    _write_csv(found.to_pandas().to_csv(index=False), out)
+    table = plugins.load_prior(prior).sample(n, np.random.default_rng(seed))
+    _write_csv(table.to_pandas().to_csv(index=False), out)
 
 
 @app.command()
 def fetch(
     source: Annotated[Source, typer.Argument(help="A public source.")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="The CSV to write.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The CSV file to write.")],
     state: Annotated[str, typer.Option(help="ACS: two-letter state.")] = "CA",
     year: Annotated[int, typer.Option(help="ACS: survey year.")] = 2018,
     file: Annotated[
-        Path | None, typer.Option(help="A file you have already, instead of a download.")
+        Path | None, typer.Option(help="A file that you already have; default: download it.")
     ] = None,
 ) -> None:
-    """Load a public source into a table, with its domain file beside it.
+    """Fetch a public source as a table, and write its domain file beside it.
 
     \b
     Examples:
@@ -211,7 +218,7 @@ def fetch(
     from reconbench.datasets.atomic_files import write_json_atomic
     from reconbench.datasets.sources import load_acs, load_fire
 
-    progress = _show.downloaded()
+    progress = report_download()
     if source is Source.ACS:
         loaded = load_acs(state, year, file, progress=progress)
     else:
@@ -232,11 +239,11 @@ def _write_csv(text: str, out: Path | None) -> None:
         write_atomic(out, text)
 
 
-def _card(prior: str) -> dict[str, Any]:
+def _read_card(prior: str) -> dict[str, Any]:
     from reconbench.datasets import shipped
     from reconbench.datasets.network.bif import load_codebook
 
     if prior.endswith(".bif"):
-        found: dict[str, Any] = load_codebook(Path(prior)).get("card", {})
-        return found
+        card: dict[str, Any] = load_codebook(Path(prior)).get("card", {})
+        return card
     return shipped.card(prior) if (shipped.DATA / f"{prior}.bif").is_file() else {}

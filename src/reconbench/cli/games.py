@@ -10,7 +10,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from reconbench.cli import _show
+from reconbench.cli._options import (
+    BoundFiles,
+    Jobs,
+    MemoryLimit,
+    Seed,
+    SuiteJobs,
+    SuiteName,
+    SuiteReps,
+    Timeout,
+    parse_options,
+)
+from reconbench.cli.terminal.progress import show_progress
+from reconbench.cli.terminal.result_tables import print_game
+from reconbench.cli.terminal.tables import make_printable
 
 if TYPE_CHECKING:
     from reconbench.benchmarks.game.result import Result
@@ -19,8 +32,8 @@ if TYPE_CHECKING:
 
 GAME_HELP = """Play one game and print prior, attack and ceiling side by side.
 
-A table is sampled from the prior, released, attacked and scored; every repetition draws a fresh
-table and fresh noise. The known columns default to all but the targets.
+Each repetition samples a fresh table from the prior, releases it with fresh noise, attacks the
+release and scores the guesses. By default the attacker knows all columns except the targets.
 
 \b
 Examples:
@@ -31,19 +44,19 @@ Examples:
   reconbench game --dataset prior.bif --targets income --epsilon 1 --attack mine.py:MyAttack
 """
 
-RUN_HELP = """Run a suite, its games and its computations, and write its leaderboard.
+RUN_HELP = """Run the games and computations of a suite, and write its leaderboard.
 
-Finished rows are kept in the output folder and never computed twice, so a run that was stopped
-goes on where it was. Rows made by other code stay there too, but count for nothing: see
+Finished rows are stored in the output folder and never computed twice, so a run that was stopped
+resumes where it was. Rows made by another code version are kept but not used: see
 `reconbench results`.
 
-Attacks play in worker processes. One that raises, answers nonsense, takes longer than --timeout,
-asks for more than --memory-limit or takes its process down loses that row only: the row says why,
-all others are played, and --retry-failed tries it again.
+Attacks run in worker processes. If an attack raises an error, returns invalid guesses, exceeds
+--timeout or --memory-limit, or crashes its process, only that row fails: it records the reason, all
+other rows are played, and --retry-failed plays it again.
 
 \b
-Exit codes: 0 done (also with failed rows), 1 --force found rows that came out otherwise, 2 bad
-input, 3 the store could not be written (a full disk), 130 and 143 stopped by Ctrl-C and SIGTERM.
+Exit codes: 0 done, even with failed rows; 1 --force found rows with different results; 2 bad
+input; 3 the store could not be written (a full disk); 130 and 143 stopped by Ctrl-C or SIGTERM.
 Finished rows are kept in every case.
 
 \b
@@ -61,66 +74,47 @@ Examples:
 """
 
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
-Seed = Annotated[int, typer.Option(help="Same seed, same numbers.")]
-Jobs = Annotated[int, typer.Option(min=1, help="Worker processes; results do not depend on it.")]
-BoundFiles = Annotated[
-    list[str] | None,
-    typer.Option("--bound", help="One more bound, as file.py:Class; installed ones are always on."),
-]
-Timeout = Annotated[
-    float,
-    typer.Option(
-        min=0.0, help="Seconds that an attack may take for one repetition; 0 for no limit."
-    ),
-]
-MemoryLimit = Annotated[
-    float,
-    typer.Option(min=0.0, help="GiB that each worker process may use, 1 at least; 0: no limit."),
-]
-
-
 def game(
     dataset: Annotated[
         str, typer.Option(help="A data set (see `list dataset`), a .bif file or file.py:function.")
     ],
-    targets: Annotated[
-        list[str], typer.Option(help="Columns to reconstruct, separated by commas.")
-    ],
-    epsilon: Annotated[float, typer.Option(help="Privacy budget; `inf` for none.")],
-    delta: Annotated[float, typer.Option(help="Privacy budget.")] = 1e-5,
+    targets: Annotated[list[str], typer.Option(help="Columns to reconstruct, comma-separated.")],
+    epsilon: Annotated[float, typer.Option(help="Privacy budget ε; `inf` for no noise.")],
+    delta: Annotated[float, typer.Option(help="Privacy parameter δ.")] = 1e-5,
     k: Annotated[
         int | None,
-        typer.Option(help="Columns in a marginal; short for `--mechanism-option k=K`. Default 3."),
+        typer.Option(help="Columns per marginal; short for `--mechanism-option k=K`. Default 3."),
     ] = None,
     n: Annotated[int, typer.Option(help="Records in the table.")] = 100,
     known: Annotated[
-        list[str] | None, typer.Option(help="Known columns; default: all but the targets.")
+        list[str] | None,
+        typer.Option(help="Known columns, comma-separated; default: all except the targets."),
     ] = None,
     attack: Annotated[
-        list[str] | None, typer.Option(help="A name or file.py:Class; may be repeated.")
+        list[str] | None,
+        typer.Option(help="A name (see `list attack`) or file.py:Class; repeatable. Default: rap."),
     ] = None,
     option: Annotated[
-        list[str] | None, typer.Option(help="An option of the attacks, as key=value.")
+        list[str] | None, typer.Option(help="An option of the attacks, as key=value; repeatable.")
     ] = None,
     mechanism: Annotated[
         str, typer.Option(help="A name (see `list mechanism`) or file.py:Class.")
     ] = "gaussian-marginals",
     mechanism_option: Annotated[
-        list[str] | None, typer.Option(help="An option of the mechanism, as key=value.")
+        list[str] | None, typer.Option(help="An option of the mechanism, as key=value; repeatable.")
     ] = None,
     metric: Annotated[
         str, typer.Option(help="`exact`, `l1:E` on an ordinal column, or file.py:Class.")
     ] = "exact",
     adversary: Annotated[
-        str, typer.Option(help="`realistic`, or `informed`: knows all other records in full.")
+        str, typer.Option(help="`realistic`, or `informed` (knows all other records in full).")
     ] = "realistic",
     advantage: Annotated[
         int,
         typer.Option(
             min=0,
-            help="Attack so many records of each table once more with the record replaced: "
-            "the reconstruction advantage.",
+            help="Measure the reconstruction advantage: attack this many records of each table "
+            "again with the record replaced.",
         ),
     ] = 0,
     bound: BoundFiles = None,
@@ -130,7 +124,7 @@ def game(
     timeout: Timeout = 600.0,
     memory_limit: MemoryLimit = 0.0,
     as_json: Annotated[
-        bool, typer.Option("--json", help="One JSON object a repetition and attack.")
+        bool, typer.Option("--json", help="Print one JSON object per repetition and attack.")
     ] = False,
 ) -> None:
     from reconbench.benchmarks import plugins
@@ -145,8 +139,8 @@ def game(
 
     limits = Limits.of(timeout, memory_limit)
     options = parse_options(option or [], "--option")
-    asked = parse_options(mechanism_option or [], "--mechanism-option")
-    released = Options(asked if k is None else {**asked, "k": k})
+    given = parse_options(mechanism_option or [], "--mechanism-option")
+    released = Options(given if k is None else {**given, "k": k})
     plugins.check_options(mechanism, released)
     released = plugins.drop_default_options(mechanism, released)
     attacks = tuple(AttackSpec(plugins.make_absolute(spec), options) for spec in attack or ["rap"])
@@ -155,8 +149,8 @@ def game(
         Unit(
             Game(
                 dataset=plugins.make_absolute(dataset),
-                targets=_columns(targets),
-                known=_columns(known or []),
+                targets=_split_columns(targets),
+                known=_split_columns(known or []),
                 epsilon=epsilon,
                 delta=delta,
                 n=n,
@@ -173,62 +167,58 @@ def game(
         )
         for rep in range(reps)
     ]
-    found: dict[tuple[int, int], Result] = {}
+    by_index: dict[tuple[int, int], Result] = {}
     with (
         Pool(min(jobs, reps), limits) as pool,
-        _show.progress("game", reps * len(attacks), quiet=False) as advance,
+        show_progress("game", reps * len(attacks), quiet=False) as advance,
     ):
         pool.start_workers()
         check(units[0].game)
-        for each in attacks:
-            each.build()
-        for place, which, row in play_units(units, jobs, pool=pool):
+        for spec in attacks:
+            spec.build()
+        for unit_index, attack_index, row in play_units(units, jobs, pool=pool):
             if row.status is Status.FAILED:
                 raise ValueError(row.error)
-            found[place, which] = row
+            by_index[unit_index, attack_index] = row
             advance()
-    rows = add_repetition_ceilings([found[key] for key in sorted(found)])
+    rows = add_repetition_ceilings([by_index[key] for key in sorted(by_index)])
     if as_json:
         for row in rows:
-            typer.echo(json.dumps(_printed(row), ensure_ascii=False, allow_nan=False))
+            typer.echo(json.dumps(_row_json(row), ensure_ascii=False, allow_nan=False))
     else:
-        _show.game(rows)
+        print_game(rows)
 
 
 def run(
-    suite: Annotated[str, typer.Argument(help="A suite (see `suite list`) or a .toml file.")],
+    suite: SuiteName,
     out: Annotated[Path | None, typer.Option(help="Output folder; default results/SUITE.")] = None,
     attack: Annotated[
-        list[str] | None, typer.Option(help="One more attack: a name or file.py:Class.")
+        list[str] | None, typer.Option(help="Add an attack: a name or file.py:Class; repeatable.")
     ] = None,
     bound: BoundFiles = None,
-    reps: Annotated[
-        int | None, typer.Option(min=1, help="Repetitions, instead of the suite's.")
-    ] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed, instead of the suite's.")] = None,
-    jobs: Annotated[
-        int | None, typer.Option(min=1, help="Worker processes; default: all cores.")
-    ] = None,
+    reps: SuiteReps = None,
+    seed: Annotated[int | None, typer.Option(help="Seed; default: that of the suite.")] = None,
+    jobs: SuiteJobs = None,
     timeout: Timeout = 600.0,
     memory_limit: MemoryLimit = 0.0,
     scheduler: Annotated[
-        str | None, typer.Option(help="Play on a cluster: the address of its Dask scheduler.")
+        str | None, typer.Option(help="Run on a cluster: the address of its Dask scheduler.")
     ] = None,
     only_missing: Annotated[
-        bool, typer.Option("--only-missing", help="Play rows that are not there: the default.")
+        bool, typer.Option("--only-missing", help="Play only missing rows (the default).")
     ] = False,
     retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Play failed rows again, too.")
+        bool, typer.Option("--retry-failed", help="Also play failed rows again.")
     ] = False,
     force: Annotated[
         bool,
         typer.Option(
             "--force",
-            help="Play everything again and report rows that come out otherwise. Finished rows "
-            "stay as they are.",
+            help="Play everything again and report rows with different results. Stored rows are "
+            "not changed.",
         ),
     ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Do not show progress.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="End with one JSON object.")] = False,
 ) -> None:
     from reconbench.benchmarks.game.result import Status
@@ -240,7 +230,7 @@ def run(
     from reconbench.cli._reports import Reports
 
     if only_missing + retry_failed + force > 1:
-        raise ValueError("give one of --only-missing, --retry-failed and --force, not several")
+        raise ValueError("give at most one of --only-missing, --retry-failed and --force")
     replay = Replay.ALL if force else Replay.FAILED if retry_failed else Replay.MISSING
     limits = Limits.of(timeout, memory_limit)
     chosen = find_suite(suite)
@@ -248,7 +238,7 @@ def run(
         seed=seed, repetitions=reps, more_attacks=attack or [], more_bounds=bound or []
     )
     folder = out or Path("results") / chosen.name
-    many = jobs or available_cores()
+    workers = jobs or available_cores()
     facts = {"suite": f"{chosen.name}: {chosen.description}"}
     if units:
         facts["seed"] = str(units[0].game.seed)
@@ -258,19 +248,19 @@ def run(
     with ExitStack() as stack:
         store = stack.enter_context(Store(folder))
         at_once = bool(units) and not store.path.exists()
-        players = _players(stack, many, len(units), limits, scheduler) if at_once else None
+        players = _open_players(stack, workers, len(units), limits, scheduler) if at_once else None
         todo = plan(units, store, replay, chosen.points())
         todo.check()
         if players is None and todo.units:
-            players = _players(stack, many, len(todo.units), limits, scheduler)
-        pool, many = players or (None, many)
+            players = _open_players(stack, workers, len(todo.units), limits, scheduler)
+        pool, workers = players or (None, workers)
         advance = stack.enter_context(
-            _show.progress(chosen.name, todo.total, quiet=quiet or as_json, done=todo.held)
+            show_progress(chosen.name, todo.total, quiet=quiet or as_json, done=todo.held)
         )
         execute(
             todo,
             store,
-            jobs=many,
+            jobs=workers,
             pool=pool,
             progress=lambda done, row: advance(failed=row.status is Status.FAILED),
             differs=lambda stored, played: changed.append((stored, played)),
@@ -287,28 +277,29 @@ def run(
         end |= {"csv": str(reports.csv), "html": str(reports.html)}
         typer.echo(json.dumps(end))
     else:
-        for lines in shown:
-            lines.show()
+        for table in shown:
+            table.print()
         if failed:
-            text = f"{len(failed)} rows failed; the first: {_show.plain(error)}"
+            text = f"{len(failed)} rows failed; the first: {make_printable(error)}"
             typer.echo(f"{text} (--retry-failed plays them again)", err=True)
         if reports.stale:
             typer.echo(
-                f"{reports.stale} rows are stale: made by other code, left out here", err=True
+                f"{reports.stale} stale rows, made by another code version, are left out",
+                err=True,
             )
         for before, now in changed:
             names = ", ".join(before.differences(now))
-            typer.echo(f"came out otherwise: {before.describe()}: {names}", err=True)
+            typer.echo(f"different result: {before.describe()}: {names}", err=True)
         typer.echo(str(reports.csv))
         typer.echo(str(reports.html))
     if changed:
         raise typer.Exit(1)
 
 
-def _players(
+def _open_players(
     stack: ExitStack, jobs: int, units: int, limits: Limits, scheduler: str | None
 ) -> tuple[GroupPlayer, int]:
-    """Worker processes here, or those of a cluster, and how many."""
+    """Open worker processes here or on a cluster; return them and their number."""
     if scheduler is not None:
         from reconbench.benchmarks.run.cluster import Cluster
 
@@ -321,25 +312,11 @@ def _players(
     return pool, jobs
 
 
-def _columns(texts: Sequence[str]) -> tuple[str, ...]:
+def _split_columns(texts: Sequence[str]) -> tuple[str, ...]:
     return tuple(name.strip() for text in texts for name in text.split(",") if name.strip())
 
 
-def parse_options(texts: Sequence[str], flag: str) -> dict[str, Any]:
-    """key=value pairs; a value that reads as JSON is that, anything else is text."""
-    found: dict[str, Any] = {}
-    for text in texts:
-        key, equals, value = text.partition("=")
-        if not equals or not key.isidentifier():
-            raise ValueError(f"{flag} takes key=value, got {text!r}")
-        try:
-            found[key] = json.loads(value)
-        except json.JSONDecodeError:
-            found[key] = value
-    return found
-
-
-def _printed(row: Result) -> dict[str, Any]:
+def _row_json(row: Result) -> dict[str, Any]:
     shown = row.to_json()
     del shown["run_tail"]
     return shown

@@ -13,12 +13,12 @@ from typing import Annotated, Any
 
 import typer
 
-from reconbench.cli import _show
-from reconbench.cli.games import Json, parse_options
+from reconbench.cli._options import Json, parse_options
+from reconbench.cli.terminal.tables import print_pairs, print_table
 
-LIST_HELP = """List what is available: attacks, mechanisms, data sets, bounds or metrics.
+LIST_HELP = """List the available attacks, mechanisms, data sets, bounds or metrics.
 
-Without a kind, all five. What other installed packages register is listed too.
+Without a kind, all five are listed. Plugins of other installed packages are included.
 
 \b
 Examples:
@@ -27,9 +27,9 @@ Examples:
   reconbench list bound --json
 """
 
-NEW_HELP = """Write a working plugin in one file, and its test, to start from.
+NEW_HELP = """Write a working plugin to start from, and its test.
 
-KIND is attack, mechanism, dataset, bound or metric. No file is overwritten.
+KIND is attack, mechanism, dataset, bound or metric. Existing files are never overwritten.
 
 \b
 Examples:
@@ -38,13 +38,13 @@ Examples:
   reconbench check attack my_attack.py:MyAttack
 """
 
-CHECK_HELP = """Check that a plugin keeps the contract of its kind, by using it.
+CHECK_HELP = """Run a plugin and check that it meets the contract of its kind.
 
-KIND is attack, mechanism, dataset, bound or metric. Attacks are played: their guesses must be
-valid, follow from the seed and the view alone, and gain no more than the ceilings allow. Mechanisms
-must have the noise that they declare, data sets sample from the distribution that they describe,
-and metrics and bounds follow from their definition. docs/plugins.md lists the checks. Exit code 1
-when a check fails.
+KIND is attack, mechanism, dataset, bound or metric. An attack plays games: its guesses must be
+valid, depend only on the seed and the view, and gain no more than the ceilings allow. A mechanism
+must have the noise that it declares, a data set must sample from the distribution that it
+describes, and a metric or a bound must follow its definition. docs/plugins.md lists the checks. The
+exit code is 1 if a check fails.
 
 \b
 Examples:
@@ -77,18 +77,18 @@ def list_(
     elif kind is not None:
         listed = _list_kind(plugins.find_kind(kind).name)
     else:
-        every = {each.name: _list_kind(each.name) for each in plugins.KINDS.values()}
+        every = {entry.name: _list_kind(entry.name) for entry in plugins.KINDS.values()}
         if as_json:
             typer.echo(json.dumps(every, ensure_ascii=False, indent=1))
             return
         for name, entries in every.items():
             typer.echo(f"{name}:")
-            _show.pairs(entries)
+            print_pairs(entries)
         return
     if as_json:
         typer.echo(json.dumps(listed, ensure_ascii=False, indent=1))
     else:
-        _show.pairs(listed)
+        print_pairs(listed)
 
 
 def _list_kind(kind: str) -> dict[str, str]:
@@ -104,7 +104,9 @@ def _list_kind(kind: str) -> dict[str, str]:
 def new(
     kind: KindName,
     name: Annotated[str, typer.Argument(help="Lower case, words joined by hyphens.")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write to.")] = Path(),
+    out: Annotated[
+        Path, typer.Option("--out", "-o", help="Folder to write to; created if missing.")
+    ] = Path(),
 ) -> None:
     from reconbench.benchmarks import plugins
     from reconbench.datasets.atomic_files import write_atomic
@@ -126,7 +128,7 @@ def new(
     }
     for path in texts:
         if path.exists():
-            raise ValueError(f"{path} exists already; choose another name or --out folder")
+            raise ValueError(f"{path} already exists; choose another name or another --out folder")
     out.mkdir(parents=True, exist_ok=True)
     for path, template in texts.items():
         text = (TEMPLATES / template).read_text(encoding="utf-8")
@@ -141,18 +143,18 @@ def check(
     spec: Annotated[str, typer.Argument(help="A name (see `list KIND`) or file.py:Class.")],
     option: Annotated[
         list[str] | None,
-        typer.Option(help="An option of the attack or mechanism, as key=value; may be repeated."),
+        typer.Option(help="An option of the attack or mechanism, as key=value; repeatable."),
     ] = None,
     mechanism: Annotated[
         str | None,
-        typer.Option(help="For attacks: what is attacked. Default: gaussian-marginals."),
+        typer.Option(help="For attacks: the mechanism to attack. Default: gaussian-marginals."),
     ] = None,
     adversary: Annotated[
         str | None, typer.Option(help="For attacks: `realistic` (the default) or `informed`.")
     ] = None,
     timeout: Annotated[
         float | None,
-        typer.Option(min=0.0, help="For attacks: seconds for one answer; 0: no limit. Default 60."),
+        typer.Option(min=0.0, help="For attacks: seconds per answer; 0 for no limit. Default 60."),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -180,10 +182,10 @@ def check(
     kit = import_module(f"reconbench.benchmarks.plugins.check_{name}")
     checks = getattr(kit, f"check_{name}")(plugins.make_absolute(spec), **arguments)
     if as_json:
-        typer.echo(json.dumps([asdict(each) for each in checks], ensure_ascii=False))
+        typer.echo(json.dumps([asdict(check) for check in checks], ensure_ascii=False))
     else:
         words = {True: "ok", False: "FAILED", None: "note"}
-        rows = [[each.name, words[each.passed], each.detail] for each in checks]
-        _show.table(spec, ["check", "", "what was seen"], rows)
-    if any(each.passed is False for each in checks):
+        rows = [[check.name, words[check.passed], check.detail] for check in checks]
+        print_table(spec, ["check", "", "observed"], rows)
+    if any(check.passed is False for check in checks):
         raise typer.Exit(1)

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from reconbench.cli import _show
+from reconbench.cli._options import Json
+from reconbench.cli.terminal.result_tables import format_name
+from reconbench.cli.terminal.tables import make_printable, print_table
 
 if TYPE_CHECKING:
     from reconbench.benchmarks.store.export_import import Cell
@@ -74,18 +76,19 @@ Examples:
 """
 
 app = typer.Typer(
-    help="Look at stored results: show, export, import, diff and prune.",
+    help="Show, export, import, compare and delete stored rows.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 Folder = Annotated[Path, typer.Argument(help="An output folder of `reconbench run`.")]
 
 
 @app.command(help=SHOW_HELP)
 def show(
-    folders: Annotated[list[Path] | None, typer.Argument(help="Output folders.")] = None,
+    folders: Annotated[
+        list[Path] | None, typer.Argument(help="Output folders of `reconbench run`.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     from reconbench.benchmarks.store.export_import import group_cells, output_folder, read
@@ -115,22 +118,23 @@ def _show_cells(name: str, cells: Sequence[Cell]) -> None:
             for axis in find_varying_axes(rows, "epsilon", "n")
             if axis.name not in ("dataset", "targets")
         },
-        "attack": [_show.named(row.attack, row.attack_options) for row in rows],
+        "attack": [format_name(row.attack, row.attack_options) for row in rows],
         "ok": [cell.ok for cell in cells],
-        **_if_any("failed", [cell.failed for cell in cells]),
-        **_if_any("skipped", [cell.skipped for cell in cells]),
-        **_if_any("stale", [cell.stale for cell in cells]),
-        "success": [_brief(cell.success) for cell in cells],
-        "prior": [_brief(cell.baseline) for cell in cells],
-        "seconds": [_brief(cell.seconds) for cell in cells],
-        **_if_any("values", [_values(cell) for cell in cells]),
+        **_keep_if_any("failed", [cell.failed for cell in cells]),
+        **_keep_if_any("skipped", [cell.skipped for cell in cells]),
+        **_keep_if_any("stale", [cell.stale for cell in cells]),
+        "success": [_format_number(cell.success) for cell in cells],
+        "prior": [_format_number(cell.baseline) for cell in cells],
+        "seconds": [_format_number(cell.seconds) for cell in cells],
+        **_keep_if_any("values", [_format_values(cell) for cell in cells]),
     }
-    _show.table(name, list(columns), list(zip(*columns.values(), strict=True)))
+    print_table(name, list(columns), list(zip(*columns.values(), strict=True)))
     stale, failed = sum(cell.stale for cell in cells), sum(cell.failed for cell in cells)
     unknown = sum(cell.unknown for cell in cells)
     if stale:
         typer.echo(
-            f"{stale} rows are stale: made by other code (delete them with results prune --stale)"
+            f"{stale} stale rows were made by another code version (delete them with results prune "
+            "--stale)"
         )
     if unknown:
         typer.echo(
@@ -139,19 +143,19 @@ def _show_cells(name: str, cells: Sequence[Cell]) -> None:
         )
     if failed:
         first = next(cell.error for cell in cells if cell.failed)
-        typer.echo(f"{failed} rows failed; the first: {_show.plain(first)} (run --retry-failed)")
+        typer.echo(f"{failed} rows failed; the first: {make_printable(first)} (run --retry-failed)")
 
 
-def _values(cell: Cell) -> str:
+def _format_values(cell: Cell) -> str:
     """The values of a computation, by bound."""
     return ", ".join(f"{bound} {value:.3g}" for bound, value in cell.values.items())
 
 
-def _if_any(name: str, values: Sequence[object]) -> dict[str, list[object]]:
+def _keep_if_any(name: str, values: Sequence[object]) -> dict[str, list[object]]:
     return {name: [*values]} if any(values) else {}
 
 
-def _brief(value: float | None) -> str:
+def _format_number(value: float | None) -> str:
     return "" if value is None else f"{value:.3g}"
 
 
@@ -219,9 +223,13 @@ def diff(
 @app.command(help=PRUNE_HELP)
 def prune(
     folder: Folder,
-    stale: Annotated[bool, typer.Option("--stale", help="Rows made by other code.")] = False,
-    failed: Annotated[bool, typer.Option("--failed", help="Rows that failed.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="List, do not delete.")] = False,
+    stale: Annotated[
+        bool, typer.Option("--stale", help="Delete rows made by another code version.")
+    ] = False,
+    failed: Annotated[bool, typer.Option("--failed", help="Delete rows that failed.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="List the rows without deleting them.")
+    ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
 ) -> None:
     from reconbench.benchmarks.store.export_import import find_prunable, read

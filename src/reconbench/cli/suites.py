@@ -1,4 +1,4 @@
-"""`reconbench suite`: list suites, and show what one holds and takes."""
+"""`reconbench suite`: list suites, and show what one contains and costs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from reconbench.cli import _show
+from reconbench.cli._options import Json, SuiteJobs, SuiteName, SuiteReps
+from reconbench.cli.terminal.tables import print_pairs, print_table
 
 if TYPE_CHECKING:
     from reconbench.benchmarks.run.cost_estimates import Estimate, GameEstimate
@@ -16,13 +17,10 @@ if TYPE_CHECKING:
     from reconbench.benchmarks.suites.suite import Suite
 
 app = typer.Typer(
-    help="Look at a suite before it runs.",
+    help="List suites, and see what one contains and costs before running it.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
-
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
-Name = Annotated[str, typer.Argument(help="A suite (see `suite list`) or a .toml file.")]
 
 
 @app.command("list")
@@ -37,11 +35,11 @@ def list_(as_json: Json = False) -> None:
     from reconbench.benchmarks.run.cost_estimates import estimate
     from reconbench.benchmarks.suites.suite import shipped
 
-    found: list[dict[str, Any]] = []
+    listed: list[dict[str, Any]] = []
     for name, suite in shipped().items():
         units = suite.units()
         plan = estimate(units) if units else None
-        found.append(
+        listed.append(
             {
                 "name": name,
                 "games": len(plan.games) if plan else 0,
@@ -53,28 +51,26 @@ def list_(as_json: Json = False) -> None:
             }
         )
     if as_json:
-        typer.echo(json.dumps(found, ensure_ascii=False, indent=1))
+        typer.echo(json.dumps(listed, ensure_ascii=False, indent=1))
         return
-    _show.pairs({each["name"]: f"{_size(each)}. {each['description']}" for each in found})
-    typer.echo("times are rough, for one core; `reconbench suite show NAME` shows more")
+    print_pairs(
+        {entry["name"]: f"{_format_size(entry)}. {entry['description']}" for entry in listed}
+    )
+    typer.echo("times are rough estimates for one core; see `reconbench suite show NAME`")
 
 
 @app.command()
 def show(
-    suite: Name,
+    suite: SuiteName,
     out: Annotated[
         Path | None,
         typer.Option(
-            help="A folder of results: its rows count as done, and their times estimate the rest. "
-            "Default: results/SUITE, if it exists."
+            help="Output folder of a run: its rows count as done, and their times are used for "
+            "estimates. Default: results/SUITE, if it exists."
         ),
     ] = None,
-    reps: Annotated[
-        int | None, typer.Option(min=1, help="Repetitions, instead of the suite's.")
-    ] = None,
-    jobs: Annotated[
-        int | None, typer.Option(min=1, help="Worker processes; default: all cores.")
-    ] = None,
+    reps: SuiteReps = None,
+    jobs: SuiteJobs = None,
     as_json: Json = False,
 ) -> None:
     """Show a suite's games and computations, with estimates of time and memory.
@@ -90,51 +86,52 @@ def show(
     from reconbench.benchmarks.suites.suite import find_suite
 
     chosen = find_suite(suite)
-    done = _stored(chosen.name, out)
+    done = _read_stored(chosen.name, out)
     units = chosen.units(repetitions=reps)
     plan = estimate(units, done) if units else None
-    many = jobs or available_cores()
-    computations = _computations(chosen, done)
+    workers = jobs or available_cores()
+    computations = _list_computations(chosen, done)
     if as_json:
         described: dict[str, Any] = {
             "name": chosen.name,
             "description": chosen.description,
             "parts": [part.name for part in chosen.parts],
             "computations": computations,
-            **(_described(plan, many) if plan else {"games": []}),
+            **(_plan_json(plan, workers) if plan else {"games": []}),
         }
         typer.echo(json.dumps(described, ensure_ascii=False))
         return
     typer.echo(f"{chosen.name}: {chosen.description}")
     if plan:
-        header, lines, same = _varying([_line(each) for each in plan.games])
-        if same:
+        header, lines, common = _drop_common([_describe_game(estimate) for estimate in plan.games])
+        if common:
             typer.echo(
-                "in all games: " + ", ".join(f"{key} {value}" for key, value in same.items())
+                "the same in all games: "
+                + ", ".join(f"{key} {value}" for key, value in common.items())
             )
-        _show.table("Games", header, lines)
-        for line in _totals(plan, many):
+        print_table("Games", header, lines)
+        for line in _describe_totals(plan, workers):
             typer.echo(line)
-    for each in computations:
+    for entry in computations:
         typer.echo(
-            f"computation: {each['compute']} ({each['suite']}), {each['rows']} rows, "
-            f"{each['stored']} of them stored; after {each['reference']}"
+            f"computation: {entry['compute']} ({entry['suite']}), {entry['rows']} rows, "
+            f"{entry['stored']} of them stored; from {entry['reference']}"
         )
 
 
-def _computations(suite: Suite, done: list[Entry]) -> list[dict[str, Any]]:
-    """Each computation as the suite asks for it, with the number of its rows and stored rows."""
-    keys = {each.key for each in done}
-    found = []
+def _list_computations(suite: Suite, done: list[Entry]) -> list[dict[str, Any]]:
+    """The computations of a suite, each with the number of its rows and of those stored."""
+    keys = {entry.key for entry in done}
+    listed = []
     for name, curve in suite.computations():
         points = [point.key for point in curve.points(name)]
         counts = {"rows": len(points), "stored": sum(key in keys for key in points)}
-        asked = curve.model_dump(mode="json", exclude_none=True)
-        found.append({"suite": name, "reference": curve.reference, **asked, **counts})
-    return found
+        options = curve.model_dump(mode="json", exclude_none=True)
+        listed.append({"suite": name, "reference": curve.reference, **options, **counts})
+    return listed
 
 
-def _stored(suite: str, out: Path | None) -> list[Entry]:
+def _read_stored(suite: str, out: Path | None) -> list[Entry]:
     from reconbench.benchmarks.store.export_import import read
     from reconbench.benchmarks.store.store import FILE_NAME
 
@@ -144,7 +141,7 @@ def _stored(suite: str, out: Path | None) -> list[Entry]:
     return read(folder)
 
 
-def _described(plan: Estimate, jobs: int) -> dict[str, Any]:
+def _plan_json(plan: Estimate, jobs: int) -> dict[str, Any]:
     from reconbench.benchmarks.game.setting import dump_axes
 
     return {
@@ -158,62 +155,62 @@ def _described(plan: Estimate, jobs: int) -> dict[str, Any]:
         "memory_mib": round(plan.memory_mib),
         "games": [
             {
-                **dump_axes(each.game),
-                "attacks": list(each.attacks),
-                "repetitions": each.repetitions,
-                "rows": each.rows,
-                "stored": each.stored,
-                "released": each.released,
-                "core_seconds": round(each.seconds, 2),
+                **dump_axes(estimate.game),
+                "attacks": list(estimate.attacks),
+                "repetitions": estimate.repetitions,
+                "rows": estimate.rows,
+                "stored": estimate.stored,
+                "released": estimate.released,
+                "core_seconds": round(estimate.seconds, 2),
             }
-            for each in plan.games
+            for estimate in plan.games
         ],
     }
 
 
-def _line(each: GameEstimate) -> dict[str, str]:
+def _describe_game(estimate: GameEstimate) -> dict[str, str]:
     from reconbench.benchmarks.game.setting import AXES
 
-    game = each.game
+    game = estimate.game
     several = f"{game.targets[0]}, … {game.targets[-1]} ({len(game.targets)})"
     return {
         **{axis.title: axis.text(getattr(game, name)) for name, axis in AXES.items()},
         "targets": ", ".join(game.targets) if len(game.targets) < 3 else several,
         "known columns": ", ".join(game.known) or "all other columns",
-        "attacks": ", ".join(each.attacks),
-        "rows": str(each.rows),
-        "stored": str(each.stored),
-        "released": f"{each.released:,}",
-        "time": _time(each.seconds),
+        "attacks": ", ".join(estimate.attacks),
+        "rows": str(estimate.rows),
+        "stored": str(estimate.stored),
+        "released": f"{estimate.released:,}",
+        "time": _format_time(estimate.seconds),
     }
 
 
-def _varying(lines: list[dict[str, str]]) -> tuple[list[str], list[list[str]], dict[str, str]]:
+def _drop_common(lines: list[dict[str, str]]) -> tuple[list[str], list[list[str]], dict[str, str]]:
     """The columns in which games differ, their lines, and what all games have in common."""
     always = ("data set", "targets", "rows", "time")
-    found = {key: {line[key] for line in lines} for key in lines[0]}
-    header = [key for key, values in found.items() if len(values) > 1 or key in always]
-    same = {key: lines[0][key] for key in lines[0] if key not in header}
-    return header, [[line[key] for key in header] for line in lines], same
+    values_by_key = {key: {line[key] for line in lines} for key in lines[0]}
+    header = [key for key, values in values_by_key.items() if len(values) > 1 or key in always]
+    common = {key: lines[0][key] for key in lines[0] if key not in header}
+    return header, [[line[key] for key in header] for line in lines], common
 
 
-def _totals(plan: Estimate, jobs: int) -> list[str]:
+def _describe_totals(plan: Estimate, jobs: int) -> list[str]:
     return [
         f"{len(plan.games)} games, {plan.rows} rows, {plan.stored} of them stored",
-        f"time: about {_time(plan.seconds / jobs)} with {jobs} jobs, {_time(plan.seconds)} on one "
-        f"core (from {plan.source})",
+        f"time: about {_format_time(plan.seconds / jobs)} with {jobs} jobs, "
+        f"{_format_time(plan.seconds)} on one core (from {plan.source})",
         f"memory: up to {plan.memory_mib:,.0f} MiB per worker; the largest release has "
         f"{plan.released:,} cells",
     ]
 
 
-def _size(each: dict[str, Any]) -> str:
-    games = f"{each['games']} games, {each['rows']} rows, {_time(each['core_seconds'])}"
-    computed = f"{each['computations']} computations, {each['computed_rows']} rows"
-    return "; ".join([games] * bool(each["games"]) + [computed] * bool(each["computations"]))
+def _format_size(entry: dict[str, Any]) -> str:
+    games = f"{entry['games']} games, {entry['rows']} rows, {_format_time(entry['core_seconds'])}"
+    computed = f"{entry['computations']} computations, {entry['computed_rows']} rows"
+    return "; ".join([games] * bool(entry["games"]) + [computed] * bool(entry["computations"]))
 
 
-def _time(seconds: float) -> str:
+def _format_time(seconds: float) -> str:
     if seconds < 100:
         return f"{seconds:.0f} s"
     if seconds < 6000:

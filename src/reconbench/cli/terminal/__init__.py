@@ -1,0 +1,1 @@
+"""What the terminal shows: ``tables``, ``progress``, ``result_tables`` of games and suites."""
