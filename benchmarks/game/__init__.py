@@ -1,7 +1,7 @@
 """The game: sample a table, release it, attack the release, score the guesses and bound them.
 
 - ``play``: lets attacks play rounds; start here
-- ``game``: a setting to be played, checked before anything is drawn
+- ``game``, ``attack_spec``: what is played and who plays, checked before anything is drawn
 - ``round``: a game with its table drawn and released
 - ``setting``, ``options``: the axes that make two games different
 - ``result``, ``rows``: the schema of result rows, and rows without a score
