@@ -342,7 +342,7 @@ def test_other_versions_are_refused(
 ) -> None:
     other = {"reconbench": "99.0"}
     with monkeypatch.context() as patched:
-        patched.setattr(cluster, "versions", lambda: other)
+        patched.setattr(cluster, "read_versions", lambda: other)
         with (
             pytest.raises(ClusterError, match=r"worker tcp://.* has reconbench .*reconbench 99\.0"),
             Cluster(dask.address, Limits()),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import random
 import resource
 import sqlite3
@@ -38,12 +39,15 @@ def start(folder: Path, out: str, *more: str, largest_file: int = 0) -> subproce
         if largest_file:
             resource.setrlimit(resource.RLIMIT_FSIZE, (largest_file, largest_file))
 
+    # A command that may not write cannot store its own coverage either.
+    env = {key: value for key, value in os.environ.items() if not key.startswith("COV")}
     return subprocess.Popen(
         [COMMAND, "run", "suite.toml", "--out", out, "--quiet", *more],
         cwd=folder,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        env=env if largest_file else None,
         preexec_fn=limit,
     )
 
