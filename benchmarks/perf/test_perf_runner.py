@@ -34,8 +34,10 @@ from reconbench.cli._reports import RECORD, Reports
 STUB = """
 import json
 from dataclasses import replace
-from reconbench.benchmarks.groups import Building, Built, Played, Started
-from reconbench.benchmarks.results import Result
+from reconbench.benchmarks.game.result import Result
+from reconbench.benchmarks.run.worker_tasks import (
+    AttackStarted, FinishedRow, SetupFinished, SetupStarted
+)
 
 ROW = Result.from_json(json.loads({row!r}))
 
@@ -43,10 +45,10 @@ def report_group(report, group, turns, *more):
     for turn in turns:
         for rep in turn.reps:
             row = replace(ROW, rep=group.games[rep].rep, epsilon=group.games[rep].epsilon)
-            report(Building(rep))
-            report(Built(rep, replace(row, attack="")))
-            report(Started(turn))
-            report(Played(turn.attack, rep, row))
+            report(SetupStarted(rep))
+            report(SetupFinished(rep, replace(row, attack="")))
+            report(AttackStarted(turn))
+            report(FinishedRow(turn.attack, rep, row))
 """
 # Waits until so many workers are there, each with all attacks loaded.
 GATHER = """
@@ -170,7 +172,7 @@ def test_two_jobs_and_a_cluster_of_two(
 ) -> None:
     """Two jobs get nine tenths of what a second core can give, a cluster of two 85 % of that.
 
-    The best of three attempts, since whatever else runs on the machine takes more from two.
+    The best of five attempts, since whatever else runs on the machine takes more from two.
     """
     workers = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
     share, lag = 0.0, inf
@@ -180,7 +182,7 @@ def test_two_jobs_and_a_cluster_of_two(
         import_module("distributed").LocalCluster(**workers) as local,
         Cluster(local.scheduler_address, Limits()) as cluster,
     ):
-        for attempt in range(3):
+        for attempt in range(5):
             possible = second_core()
             one, two = steady(alone, 1), steady(pair, 2)
             there = steady(cluster, 2) if attempt else benchmark.pedantic(steady, (cluster, 2))
