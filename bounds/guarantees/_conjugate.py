@@ -12,7 +12,9 @@ so the privacy profile δ(ε) is all there is to know. Where the maximum is at a
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Protocol
 
 import numpy as np
@@ -47,7 +49,8 @@ def best_response(guarantee: Guarantee) -> Response:
             return _Vertices(epsilon, delta)
         case PureDP(epsilon=epsilon):
             return _Vertices(epsilon, 0.0)
-    return _Chords.of(guarantee)
+    # A plugin's guarantee may not be hashable.
+    return _cached_chords(guarantee) if isinstance(guarantee, Hashable) else _Chords.of(guarantee)
 
 
 def neighbour_floor(guarantee: Guarantee, a: ArrayLike) -> FloatArray:
@@ -135,6 +138,10 @@ class _Chords:
     def __call__(self, log_slope: FloatArray) -> tuple[FloatArray, FloatArray]:
         chord = np.searchsorted(self.slopes[1:-1], np.exp(log_slope))
         return self.a[chord], self.g[chord]
+
+
+# One table per guarantee: those with a curve of their own take tens of milliseconds.
+_cached_chords = lru_cache(maxsize=64)(_Chords.of)
 
 
 def _logistic(x: float) -> float:

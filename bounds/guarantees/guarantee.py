@@ -24,7 +24,7 @@ from scipy.special import erfcx, ndtr, ndtri
 from reconbench.bounds import _validate
 from reconbench.bounds._validate import FloatArray, positive_integer
 from reconbench.bounds.guarantees.polyline import Polyline
-from reconbench.bounds.guarantees.relation import RECORD, Relation, require_same
+from reconbench.bounds.guarantees.relation import RECORD, Relation, require_kind, require_same
 from reconbench.bounds.guarantees.tabulated import TabulatedCurve
 
 __all__ = [
@@ -35,8 +35,10 @@ __all__ = [
     "Relation",
     "as_replace_one",
     "gaussian_mu",
+    "stated_pair",
 ]
 
+_LEAST_EPSILON = 1e-12
 _ROOT_RTOL = 4 * float(np.finfo(np.float64).eps)
 
 
@@ -113,6 +115,7 @@ class ApproxDP:
 
         One pair of the optimal composition (Kairouz, Oh and Viswanath 2015, Theorem 3.3).
         """
+        require_kind(self, other)
         require_same(self, other)
         delta = self.delta + other.delta * (1 - self.delta)
         return ApproxDP(self.epsilon + other.epsilon, delta, self.relation, self.unit)
@@ -163,6 +166,7 @@ class PureDP:
 
     def compose(self, other: PureDP) -> PureDP:
         """Both releases together: ε₁ + ε₂, the smallest pure ε; the whole curve is better."""
+        require_kind(self, other)
         require_same(self, other)
         return PureDP(self.epsilon + other.epsilon, self.relation, self.unit)
 
@@ -209,6 +213,9 @@ class GaussianDP:
             return math.inf
         # δ(ε) ≤ Φ(−ε/μ + μ/2), so the root lies below the ε where the right side equals δ.
         upper = self.mu * (self.mu / 2 - float(ndtri(target)))
+        # For large μ the difference ε/μ − μ/2 is all rounding: keep the end that is safe.
+        if math.isinf(upper) or self.delta_at(upper) >= target:
+            return upper * (1 + _ROOT_RTOL)
         return _log_root(lambda epsilon: _gaussian_delta(epsilon, self.mu), target, 0.0, upper)
 
     def total_variation(self) -> float:
@@ -230,7 +237,8 @@ class GaussianDP:
         Whatever is no easier to test is a post-processing of that pair (Blackwell), so it holds
         for every μ-GDP mechanism.
         """
-        return np.asarray(orders, dtype=np.float64) * (self.mu**2 / 2)
+        with np.errstate(over="ignore"):
+            return np.asarray(orders, dtype=np.float64) * self.mu * (self.mu / 2)
 
     def group(self, size: int) -> GaussianDP:
         """nμ-GDP (Dong, Roth and Su 2022, section 2.4)."""
@@ -238,6 +246,7 @@ class GaussianDP:
 
     def compose(self, other: GaussianDP) -> GaussianDP:
         """Both releases together: √(μ₁² + μ₂²)-GDP (Dong, Roth and Su 2022, Corollary 3.3)."""
+        require_kind(self, other)
         require_same(self, other)
         return GaussianDP(math.hypot(self.mu, other.mu), self.relation, self.unit)
 
@@ -282,6 +291,28 @@ def as_replace_one(guarantee: Guarantee) -> Guarantee:
     two: Any = guarantee.group(2)
     converted: Guarantee = replace(two, relation=Relation.REPLACE_ONE)
     return converted
+
+
+def stated_pair(guarantee: Guarantee, delta: float) -> ApproxDP | PureDP:
+    """The replace-one (ε, δ) of a guarantee of either relation, for bounds stated at one pair.
+
+    An add-or-remove-one pair becomes (2ε, (1 + e^ε)δ), which says nothing (ε = inf) where that δ
+    reaches 1. Any other guarantee is converted by `as_replace_one`, and then read at `delta`.
+    """
+    if not isinstance(guarantee, ApproxDP | PureDP):
+        replaced = as_replace_one(guarantee)
+        epsilon = max(replaced.epsilon_at(delta), _LEAST_EPSILON)
+        return ApproxDP(epsilon, delta, replaced.relation, replaced.unit)
+    if guarantee.relation is Relation.REPLACE_ONE:
+        return guarantee
+    doubled, unit = 2 * guarantee.epsilon, guarantee.unit
+    if isinstance(guarantee, PureDP):
+        return PureDP(doubled, Relation.REPLACE_ONE, unit)
+    with np.errstate(divide="ignore"):
+        log_delta = float(np.logaddexp(0.0, guarantee.epsilon) + np.log(guarantee.delta))
+    if not log_delta < 0:
+        return ApproxDP(math.inf, guarantee.delta, Relation.REPLACE_ONE, unit)
+    return ApproxDP(doubled, math.exp(log_delta), Relation.REPLACE_ONE, unit)
 
 
 def _approx_tradeoff(alpha: ArrayLike, epsilon: float, delta: float) -> FloatArray:

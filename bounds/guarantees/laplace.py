@@ -31,29 +31,31 @@ class LaplaceDP:
         level = _validate.probabilities("alpha", alpha)
         if math.isinf(self.ratio):
             return np.zeros_like(level)
-        low, factor = level < math.exp(-self.ratio) / 2, math.exp(-self.ratio)
-        # Dong, Roth and Su 2022, section 2: f(α) = 1 − e^r α, then e^−r/(4α), then e^−r (1 − α).
-        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-            steep = 1 - np.exp(self.ratio) * level
-            middle = factor / (4 * level)
-        return np.where(low, steep, np.where(level < 0.5, middle, factor * (1 - level)))
+        return self._edge(level)[1]
 
     def power(self, alpha: ArrayLike) -> FloatArray:
         level = _validate.probabilities("alpha", alpha)
         if math.isinf(self.ratio):
             return np.ones_like(level)
-        low, factor = level < math.exp(-self.ratio) / 2, math.exp(-self.ratio)
-        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-            steep = np.exp(self.ratio) * level
-            middle = 1 - factor / (4 * level)
-        return np.where(low, steep, np.where(level < 0.5, middle, 1 - factor * (1 - level)))
+        return self._edge(level)[0]
+
+    def _edge(self, level: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """1 − f(α) and f(α), in logarithms: e^r and e^−r leave the doubles long before r does."""
+        with np.errstate(divide="ignore"):
+            log_level = np.log(level)
+        low, middle = log_level < -self.ratio - math.log(2), level < 0.5
+        # Dong, Roth and Su 2022, section 2: f(α) = 1 − e^r α, then e^−r/(4α), then e^−r (1 − α).
+        steep = np.exp(np.where(low, self.ratio + log_level, -math.inf))
+        inner = np.exp(np.where(~low & middle, -self.ratio - math.log(4) - log_level, -math.inf))
+        beta = np.where(middle, inner, math.exp(-self.ratio) * (1 - level))
+        return np.where(low, steep, 1 - beta), np.where(low, 1 - steep, beta)
 
     def delta_at(self, epsilon: float) -> float:
         at = _validate.non_negative("epsilon", epsilon)
         if math.isinf(self.ratio):
             return 1.0
         # δ(ε) = max{0, 1 − e^((ε − r)/2)}
-        return max(0.0, -math.expm1((at - self.ratio) / 2))
+        return -math.expm1((at - self.ratio) / 2) if at < self.ratio else 0.0
 
     def epsilon_at(self, delta: float) -> float:
         return max(0.0, self.ratio + 2 * math.log1p(-_validate.below_one("delta", delta)))

@@ -14,7 +14,7 @@ from reconbench.bounds import _validate
 from reconbench.bounds._validate import FloatArray
 from reconbench.bounds.guarantees.guarantee import ApproxDP, Guarantee, PureDP
 from reconbench.bounds.guarantees.polyline import MAX_EPSILON, Polyline
-from reconbench.bounds.guarantees.relation import RECORD, Relation
+from reconbench.bounds.guarantees.relation import RECORD, Relation, require_same
 from reconbench.bounds.guarantees.tabulated import PiecewiseLinear
 
 # Where any curve is worth a pair: fine enough up to 20 to lose about 1e-5 of δ, then sparser.
@@ -67,6 +67,40 @@ def profile_of(guarantee: Guarantee, epsilons: ArrayLike = DEFAULT_EPSILONS) -> 
     grid = np.asarray(epsilons, dtype=np.float64)
     deltas = np.array([guarantee.delta_at(float(epsilon)) for epsilon in grid])
     return PrivacyProfile(grid, deltas, guarantee.relation, guarantee.unit, guarantee.describe())
+
+
+def compose_with_pair(
+    pair: PureDP | ApproxDP, other: Guarantee, epsilons: ArrayLike = DEFAULT_EPSILONS
+) -> PrivacyProfile:
+    """An (ε₀, δ₀)-DP release together with any other one, such as pure DP with Gaussian DP.
+
+    (ε₀, δ₀)-DP is no easier to test than a reveal with probability δ₀ and else an answer whose
+    loss is ±ε₀ (Kairouz, Oh and Viswanath 2015). With p = e^ε₀/(1 + e^ε₀) and δ(·) the other's
+    profile, extended by δ(−x) = 1 − e^−x (1 − δ(x)),
+
+        δ_both(ε) = δ₀ + (1 − δ₀) (p δ(ε − ε₀) + (1 − p) δ(ε + ε₀)),
+
+    the best that holds for every such pair. Adaptive; both under the same neighbouring relation.
+    """
+    require_same(pair, other)
+    delta = pair.delta if isinstance(pair, ApproxDP) else 0.0
+    shift = pair.epsilon
+    label = f"{pair.describe()} with {other.describe()}"
+    if math.isinf(shift):
+        return PrivacyProfile(np.zeros(1), np.ones(1), pair.relation, pair.unit, label)
+
+    def profile(epsilon: float) -> float:
+        if epsilon >= 0:
+            return other.delta_at(epsilon)
+        return 1 - math.exp(epsilon) * (1 - other.delta_at(-epsilon))
+
+    # The other's pairs, moved by ε₀ either way, keep the corners of both.
+    grid = np.asarray(epsilons, dtype=np.float64)
+    grid = np.unique(np.concatenate([grid, grid + shift, np.abs(grid - shift)]))
+    p = 1 / (1 + math.exp(-shift))
+    mixed = np.array([p * profile(e - shift) + (1 - p) * profile(e + shift) for e in grid.tolist()])
+    deltas = np.minimum(1.0, delta + (1 - delta) * mixed)
+    return PrivacyProfile(grid, deltas, pair.relation, pair.unit, label)
 
 
 def optimal_composition(parts: Sequence[PureDP | ApproxDP]) -> PrivacyProfile:

@@ -59,7 +59,8 @@ class RandomisedResponse(PiecewiseLinear):
         t = np.asarray(orders, dtype=np.float64)
         if math.isinf(self.epsilon):
             return np.full(t.shape, math.inf)
-        log_p, log_q = math.log(self.truthful), math.log(self.each_other)
+        log_p = math.log(self.truthful)
+        log_q = log_p - self.epsilon
         two = np.logaddexp(t * log_p + (1 - t) * log_q, t * log_q + (1 - t) * log_p)
         with np.errstate(divide="ignore"):
             others = np.log(float(self.values - 2)) + log_q

@@ -15,6 +15,16 @@ class Relation(Enum):
     ADD_REMOVE = "add-or-remove-one"
 
 
+def as_relation(relation: Relation | str) -> Relation:
+    """A relation, or its name: `replace-one`, or `add-remove` (`add-or-remove-one`)."""
+    names = {each.value: each for each in Relation} | {"add-remove": Relation.ADD_REMOVE}
+    if isinstance(relation, Relation):
+        return relation
+    if relation not in names:
+        raise ValueError(f"relation must be replace-one or add-remove, got {relation!r}")
+    return names[relation]
+
+
 class Related(Protocol):
     """Anything that protects a unit under a neighbouring relation."""
 
@@ -25,6 +35,17 @@ class Related(Protocol):
     def unit(self) -> str: ...
 
     def describe(self) -> str: ...
+
+
+def require_kind(first: Related, second: object) -> None:
+    """Refuse to compose guarantees of two kinds, with the functions that do."""
+    if not isinstance(second, type(first)):
+        described = second.describe() if hasattr(second, "describe") else repr(second)
+        raise ValueError(
+            f"compose takes another {type(first).__name__}, got {described}: with (epsilon, "
+            "delta)-DP or pure DP use compose_with_pair(pair, other); for Laplace and Gaussian "
+            "noise use reconbench.bounds.guarantees.composed"
+        )
 
 
 def require_same(first: Related, second: Related) -> None:

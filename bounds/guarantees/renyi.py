@@ -20,13 +20,16 @@ from scipy.special import expit
 from reconbench.bounds import _validate
 from reconbench.bounds._validate import FloatArray, positive_integer
 from reconbench.bounds.guarantees.guarantee import GaussianDP
-from reconbench.bounds.guarantees.polyline import Polyline
-from reconbench.bounds.guarantees.relation import RECORD, Relation, require_same
+from reconbench.bounds.guarantees.polyline import MAX_EPSILON, Polyline
+from reconbench.bounds.guarantees.relation import RECORD, Relation, require_kind, require_same
 from reconbench.bounds.guarantees.tabulated import TabulatedCurve
 
 # Any finite set of orders gives a valid bound; these are close enough together to lose little.
 ORDERS = 1 + np.geomspace(1e-2, 1e4, 161)
 _STEPS = 64
+# Where tangents are taken: logits of α, from that of f(α) = α; a bisection to 1e-7 of a logit.
+_OFFSETS = np.concatenate([-np.geomspace(200.0, 0.01, 48), [0.0], np.geomspace(0.01, 20.0, 16)])
+_TANGENT_STEPS = 34
 _LOGIT = 690.0
 
 
@@ -72,25 +75,17 @@ class RenyiDP:
 
     def delta_at(self, epsilon: float) -> float:
         at = _validate.non_negative("epsilon", epsilon)
-        if at == 0:
-            return self._total_variation
-        return min(self._total_variation, self._conjugate(at))
+        textbook = math.exp(min(0.0, float(self._textbook_log_delta(at).min())))
+        return min(self._total_variation, textbook, self._profile.delta(at))
 
     def epsilon_at(self, delta: float) -> float:
         target = _validate.below_one("delta", delta)
         if target >= self._total_variation:
             return 0.0
-        upper = self._textbook_epsilon(target)
-        if math.isinf(upper):
-            return math.inf
-        lower = 0.0
-        while upper - lower > 1e-9 * upper:
-            middle = (lower + upper) / 2
-            lower, upper = (lower, middle) if self.delta_at(middle) <= target else (middle, upper)
-        return upper
+        return min(self._textbook_epsilon(target), self._profile.epsilon(target))
 
     def total_variation(self) -> float:
-        return self._total_variation
+        return self.delta_at(0.0)
 
     def renyi(self, orders: ArrayLike) -> FloatArray:
         """ε(t) at any t: that of the next order up, since D_t grows with t; inf beyond the last."""
@@ -103,13 +98,15 @@ class RenyiDP:
     def group(self, size: int) -> TabulatedCurve:
         """f^(n), n = size, from the textbook (ε, δ) pairs and the total variation."""
         n = positive_integer("size", size)
-        grid = np.linspace(0.0, max(1.0, self._textbook_epsilon(1e-15)), 2_001)[1:]
+        largest = min(max(1.0, self._textbook_epsilon(1e-15)), MAX_EPSILON)
+        grid = np.linspace(0.0, largest, 2_001)[1:]
         deltas = [math.exp(min(0.0, float(self._textbook_log_delta(e).min()))) for e in grid]
         line = Polyline.from_pairs(np.append(grid, 0.0), np.append(deltas, self._total_variation))
         return TabulatedCurve.of(line.group(n), self.relation, self.unit)
 
     def compose(self, other: RenyiDP) -> RenyiDP:
         """Both releases together: ε₁(t) + ε₂(t) (Mironov 2017, Proposition 1)."""
+        require_kind(self, other)
         require_same(self, other)
         orders = np.union1d(self.orders, other.orders)
         total = self.renyi(orders) + other.renyi(orders)
@@ -135,48 +132,68 @@ class RenyiDP:
         # On f(α) = α the test has power 1 − α: d_t(1 − α‖α) = ε(t), one root for each order, and
         # the total variation is 1 − 2α = tanh(logit(1 − α)/2).
         low, high = np.zeros(self.orders.size), np.full(self.orders.size, _LOGIT)
+        with np.errstate(over="ignore"):
+            budget = (self.orders - 1) * self.epsilons
         for _ in range(_STEPS):
             u = (low + high) / 2
-            fits = _log_moment(u, -u, self.orders) <= (self.orders - 1) * self.epsilons
+            fits = _log_moment(_log_coin(u), _log_coin(-u), self.orders) <= budget
             low, high = np.where(fits, u, low), np.where(fits, high, u)
         return high
 
-    def _conjugate(self, epsilon: float) -> float:
-        """max over α of 1 − f(α) − e^ε α from above, for the few orders that matter at this ε."""
-        textbook = self._textbook_log_delta(epsilon)
-        # The best order for small δ is the textbook's, for large ones that of f(α) = α.
-        first, last = sorted((int(textbook.argmin()), int(self._middle.argmin())))
-        spread = np.linspace(first, last, 8).astype(int)
-        around = int(textbook.argmin()) + np.arange(-2, 3)
-        near = np.unique(np.clip(np.append(spread, around), 0, self.orders.size - 1))
-        orders, epsilons = self.orders[near], self.epsilons[near]
-        if not np.isfinite(epsilons).any():
-            return 1.0
-        low, high = -_LOGIT, 0.0
-        for _ in range(6):
-            log_alpha = np.linspace(low, high, 33)
-            alpha = np.exp(log_alpha)
-            power = largest_power(alpha, orders, epsilons, both=True)[0]
-            gain = power - np.exp(epsilon + log_alpha)
-            best = int(np.argmax(gain))
-            low = float(log_alpha[max(best - 1, 0)])
-            high = float(log_alpha[min(best + 1, 32)])
-        textbook_delta = min(1.0, math.exp(min(0.0, float(textbook.min()))))
-        if not 0 < best < 32:
-            return textbook_delta
-        # The gain is concave in α: beyond its best point it stays below the chord before it.
-        ahead, behind = alpha[best + 1] - alpha[best], alpha[best] - alpha[best - 1]
-        rise, fall = gain[best] - gain[best - 1], gain[best] - gain[best + 1]
-        slack = float(max(rise * ahead / behind, fall * behind / ahead))
-        return min(float(gain[best]) + slack, textbook_delta)
+    @cached_property
+    def _profile(self) -> Polyline:
+        """The best curve of many exact pairs: the tangents of each order's convex set of tests.
+
+        The set d_t(s‖α) ≤ ε(t) lies below the tangent s = δ + e^ε α at any point of its edge, so
+        that (ε, δ)-DP holds. Pairs come from points on or just outside the edge: never too small.
+        """
+        finite = np.isfinite(self.epsilons)
+        if not finite.any():
+            return Polyline.from_pairs(np.zeros(1), np.ones(1))
+        t = self.orders[finite][:, None]
+        with np.errstate(over="ignore"):
+            budget = (t - 1) * self.epsilons[finite][:, None]
+        v = np.clip(-self._middle[finite][:, None] + _OFFSETS, -_LOGIT, _LOGIT)
+        log_alpha, log_rest = null = _log_coin(v)
+        low, high = v.copy(), np.full_like(v, _LOGIT)
+        for _ in range(_TANGENT_STEPS):
+            u = (low + high) / 2
+            fits = _log_moment(_log_coin(u), null, t) <= budget
+            low, high = np.where(fits, u, low), np.where(fits, high, u)
+        # ρ = s/α > 1 > q = (1 − s)/(1 − α); slope e^ε = (1 − 1/t)(ρ^t − q^t)/(ρ^(t−1) − q^(t−1))
+        log_s, log_miss = test = _log_coin(high)
+        ratio = np.minimum((log_miss - log_rest) - (log_s - log_alpha), 0.0)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            slope = (
+                np.log1p(-1 / t)
+                + (log_s - log_alpha)
+                + np.log(-np.expm1(t * ratio))
+                - np.log(-np.expm1((t - 1) * ratio))
+            )
+            # δ = s − e^ε α; a slope below 1 is mirrored: (−ε, 1 − (1 − δ)/e^ε)
+            lift = -np.expm1(slope + log_alpha - log_s)
+            delta = np.exp(log_s) * lift
+            beta = np.exp(log_miss) + np.exp(slope + log_alpha)
+            mirrored = 1 - beta * np.exp(-slope)
+        deltas = np.where(slope >= 0, delta, mirrored)
+        outside = _log_moment(test, null, t) >= budget
+        kept = outside & np.isfinite(slope) & (deltas > 0) & (deltas < 1)
+        # Rounding of s and of δ, far below both, is added.
+        pairs = deltas[kept] * (1 + 1e-12) + 1e-15 * np.exp(log_s[kept])
+        epsilons = np.append(np.abs(slope[kept]), 0.0)
+        return Polyline.from_pairs(
+            epsilons, np.minimum(1.0, np.append(pairs, self._total_variation))
+        )
 
     def _textbook_log_delta(self, epsilon: float) -> FloatArray:
         """log δ by order: Canonne, Kamath and Steinke 2020, Proposition 12."""
         t = self.orders
         # δ = e^((t−1)(ε(t) − ε)) / (t − 1) · (1 − 1/t)^t
-        return np.asarray(
-            (t - 1) * (self.epsilons - epsilon) - np.log(t - 1) + t * np.log1p(-1 / t)
-        )
+        if math.isinf(epsilon):
+            return np.where(np.isinf(self.epsilons), math.inf, -math.inf)
+        with np.errstate(over="ignore"):
+            gap = (t - 1) * (self.epsilons - epsilon)
+        return np.asarray(gap - np.log(t - 1) + t * np.log1p(-1 / t))
 
     def _textbook_epsilon(self, delta: float) -> float:
         if delta == 0:
@@ -218,7 +235,7 @@ class ZCDP:
         return self._renyi.epsilon_at(delta)
 
     def total_variation(self) -> float:
-        return self._renyi.total_variation()
+        return self.delta_at(0.0)
 
     def renyi(self, orders: ArrayLike) -> FloatArray:
         """ε(t) = ρt."""
@@ -234,6 +251,7 @@ class ZCDP:
 
     def compose(self, other: ZCDP) -> ZCDP:
         """Both releases together: (ρ₁ + ρ₂)-zCDP (Bun and Steinke 2016, Lemma 1.7)."""
+        require_kind(self, other)
         require_same(self, other)
         return ZCDP(self.rho + other.rho, self.relation, self.unit)
 
@@ -261,25 +279,30 @@ def largest_power(
     finite = np.isfinite(epsilons)
     if not finite.any():
         return np.ones_like(level), np.zeros_like(level)
-    t, budget = orders[finite], (orders[finite] - 1) * epsilons[finite]
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", over="ignore"):
+        t, budget = orders[finite], (orders[finite] - 1) * epsilons[finite]
         start = np.clip(np.log(level) - np.log1p(-level), -_LOGIT, _LOGIT)
+    null = _log_coin(start[..., None])
     low, high = start.copy(), np.full_like(start, _LOGIT)
     for _ in range(_STEPS):
         u = (low + high) / 2
-        moment = _log_moment(u[..., None], start[..., None], t)
-        fits = np.all(moment <= budget, axis=-1)
+        test = _log_coin(u[..., None])
+        fits = np.all(_log_moment(test, null, t) <= budget, axis=-1)
         if both:
-            back = _log_moment(start[..., None], u[..., None], t)
-            fits &= np.all(back <= budget, axis=-1)
+            fits &= np.all(_log_moment(null, test, t) <= budget, axis=-1)
         low, high = np.where(fits, u, low), np.where(fits, high, u)
     power, beta = expit(high), expit(-high)
     power, beta = np.where(level > 0, power, 0.0), np.where(level > 0, beta, 1.0)
     return np.where(level < 1, power, 1.0), np.where(level < 1, beta, 0.0)
 
 
-def _log_moment(u: FloatArray, v: FloatArray, t: FloatArray) -> FloatArray:
-    """(t − 1) d_t(p‖q) for coins of logit u and v: log(p^t q^(1−t) + (1 − p)^t (1 − q)^(1−t))."""
-    heads = -t * np.logaddexp(0.0, -u) - (1 - t) * np.logaddexp(0.0, -v)
-    tails = -t * np.logaddexp(0.0, u) - (1 - t) * np.logaddexp(0.0, v)
-    return np.asarray(np.logaddexp(heads, tails))
+def _log_coin(u: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """log p and log(1 − p) of the coin of logit u."""
+    return -np.logaddexp(0.0, -u), -np.logaddexp(0.0, u)
+
+
+def _log_moment(
+    p: tuple[FloatArray, FloatArray], q: tuple[FloatArray, FloatArray], t: FloatArray
+) -> FloatArray:
+    """(t − 1) d_t(p‖q) of two coins: log(p^t q^(1−t) + (1 − p)^t (1 − q)^(1−t))."""
+    return np.asarray(np.logaddexp(t * p[0] + (1 - t) * q[0], t * p[1] + (1 - t) * q[1]))

@@ -14,6 +14,8 @@ from reconbench.bounds import (
     GaussianDP,
     PrivacyProfile,
     PureDP,
+    Relation,
+    compose_with_pair,
     optimal_composition,
     profile_of,
 )
@@ -113,3 +115,39 @@ def test_bad_profiles_are_refused() -> None:
         PrivacyProfile(np.array([1.0]), np.array([0.5, 0.1]))
     with pytest.raises(ValueError, match="equal guarantees"):
         optimal_composition([PureDP(1.0), PureDP(2.0)])
+
+
+def test_pure_with_gaussian_against_privacy_loss_distributions() -> None:
+    """Exact for randomised response with Gaussian noise; dp-accounting rounds losses up."""
+    from dp_accounting.pld import privacy_loss_distribution as pld
+
+    both = compose_with_pair(PureDP(0.7), GaussianDP(0.9))
+    step = 1e-4
+    total = pld.from_gaussian_mechanism(1 / 0.9, value_discretization_interval=step).compose(
+        pld.from_randomized_response(2 / (1 + math.exp(0.7)), 2, value_discretization_interval=step)
+    )
+    for epsilon in (0.0, 0.3, 1.0, 2.5):
+        known = float(total.get_delta_for_epsilon(epsilon))
+        assert both.delta_at(epsilon) == pytest.approx(known, abs=2e-4)
+    assert both.total_variation() > max(
+        PureDP(0.7).total_variation(), GaussianDP(0.9).total_variation()
+    )
+
+
+def test_composing_pairs_agrees_with_the_optimal_composition() -> None:
+    pair = ApproxDP(0.5, 0.01)
+    ours, known = compose_with_pair(pair, pair), optimal_composition([pair, pair])
+    for epsilon in (0.0, 0.2, 0.5, 1.0, 3.0):
+        assert ours.delta_at(epsilon) == pytest.approx(known.delta_at(epsilon), abs=1e-5)
+        assert ours.delta_at(epsilon) >= known.delta_at(epsilon) - 1e-12
+    nothing = compose_with_pair(PureDP(math.inf), GaussianDP(1.0))
+    assert nothing.total_variation() == 1.0
+
+
+def test_mixed_compositions_are_refused_with_the_way_out() -> None:
+    with pytest.raises(ValueError, match=r"another PureDP, got 1-GDP.*compose_with_pair"):
+        PureDP(1.0).compose(GaussianDP(1.0))  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"another GaussianDP, got 1-DP.*compose_with_pair"):
+        GaussianDP(1.0).compose(PureDP(1.0))  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="share a neighbouring relation"):
+        compose_with_pair(PureDP(1.0, Relation.ADD_REMOVE), GaussianDP(1.0))

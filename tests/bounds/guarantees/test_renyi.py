@@ -131,6 +131,19 @@ def test_one_direction_is_weaker_than_both() -> None:
     assert np.any(two < one - 1e-3)
 
 
+@pytest.mark.parametrize("rho", [1e-6, 0.01, 0.5, 8.0])
+def test_profile_is_the_conjugate_of_the_curve(rho: float) -> None:
+    """δ(ε) against max over α of 1 − f(α) − e^ε α on a fine grid: never below, and close."""
+    guarantee = ZCDP(rho)
+    alpha = np.concatenate([np.geomspace(1e-12, 1e-3, 400), np.linspace(1e-3, 1, 3_000)])
+    power = guarantee.power(alpha)
+    for epsilon in np.sqrt(rho) * np.array([0.0, 0.1, 0.7, 2.0, 4.0]):
+        slow = float(np.max(power - math.exp(epsilon) * alpha))
+        ours = guarantee.delta_at(float(epsilon))
+        assert slow - 1e-12 <= ours <= slow * 1.01 + 1e-6
+        assert guarantee.epsilon_at(ours) == pytest.approx(epsilon, rel=2e-2, abs=1e-9)
+
+
 def test_bad_input_is_refused() -> None:
     with pytest.raises(ValueError, match="orders must be > 1"):
         RenyiDP(np.array([1.0]), np.array([0.1]))
