@@ -23,7 +23,7 @@ from reconbench.reports.text.number_format import number
 
 Document = Mapping[str, Any]
 
-_SYMBOLS = {"epsilon": "ε", "strength": "s", "tau": "τ", "rho": "ρ"}
+_SYMBOLS = {"epsilon": "ε", "mu": "μ", "strength": "s", "tau": "τ", "rho": "ρ"}
 
 
 def audit_mcmc_html(document: Document, figures: Mapping[str, Any]) -> str:
@@ -61,8 +61,8 @@ def draw_figures(document: Document, figures: Mapping[str, Any]) -> list[Figure]
         ),
         (
             "Errors of the attacks",
-            "Each point is one attack. Apart from the noise in its counts, no attack on an "
-            f"(ε, δ)-DP mechanism falls below its line.{thin}",
+            "Each point is one attack. Apart from the noise in its counts, no attack on a "
+            f"mechanism with that ε or μ falls below its line.{thin}",
             [_region_panel(figures["region"])],
         ),
         (

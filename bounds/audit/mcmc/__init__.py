@@ -3,9 +3,11 @@
 The chains load numba when they first run.
 """
 
+from reconbench.bounds.audit.mcmc.check import PredictiveCheck, check_model
 from reconbench.bounds.audit.mcmc.compare import best_lower_bound, clopper_pearson, joint_beta
 from reconbench.bounds.audit.mcmc.counts import Counts, CountsError, read_counts
 from reconbench.bounds.audit.mcmc.estimate import Estimate, Run, Summary
+from reconbench.bounds.audit.mcmc.gdp.model import GdpPrior, attack_mu, gdp_epsilon
 from reconbench.bounds.audit.mcmc.grid import ErrorPosterior, GridPosterior, grid_posterior
 from reconbench.bounds.audit.mcmc.model import (
     BetaStrength,
@@ -33,19 +35,24 @@ __all__ = [
     "ErrorPosterior",
     "Estimate",
     "FixedStrength",
+    "GdpPrior",
     "GridPosterior",
     "IndependentBinomial",
     "Likelihood",
+    "PredictiveCheck",
     "Prior",
     "Run",
     "Settings",
     "Summary",
+    "attack_mu",
     "best_lower_bound",
+    "check_model",
     "clopper_pearson",
     "epsilon_level",
     "estimate",
     "estimate_at",
     "estimate_run",
+    "gdp_epsilon",
     "grid_posterior",
     "hypotheses",
     "in_region",

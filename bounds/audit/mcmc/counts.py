@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 
@@ -15,6 +15,7 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 COLUMNS = ("X", "N0", "Y", "N1")
+BASE = "base"
 MOST_ATTACKS = 5_000
 LARGEST_COUNT = 10**12
 MOST_BYTES = 1 << 20
@@ -28,16 +29,22 @@ class CountsError(ValueError):
 class Counts:
     """Attack j raised `false_positives[j]` false alarms in `negatives[j]` challenges without the
     record (X of N₀), and missed it `false_negatives[j]` times in `positives[j]` with it (Y of N₁).
+
+    Rows with the same number in `bases` are one attack on the same challenges at several levels:
+    they are dependent. By default every row is a base of its own.
     """
 
     false_positives: Ints
     negatives: Ints
     false_negatives: Ints
     positives: Ints
+    bases: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
     def __post_init__(self) -> None:
-        fields = ("false_positives", "negatives", "false_negatives", "positives")
-        for name, column in zip(fields, COLUMNS, strict=True):
+        fields = ("false_positives", "negatives", "false_negatives", "positives", "bases")
+        if np.size(self.bases) == 0:
+            object.__setattr__(self, "bases", np.arange(np.size(self.false_positives)))
+        for name, column in zip(fields, (*COLUMNS, BASE), strict=True):
             object.__setattr__(
                 self, name, _whole_numbers(f"{name} ({column})", getattr(self, name))
             )
@@ -46,6 +53,7 @@ class Counts:
             raise CountsError(f"counts must have one entry an attack each, got lengths {lengths}")
         if not 1 <= len(self) <= MOST_ATTACKS:
             raise CountsError(f"counts must be of 1 to {MOST_ATTACKS} attacks, got {len(self)}")
+        object.__setattr__(self, "bases", _numbered(self.bases))
         _check_errors("X", self.false_positives, "N0", self.negatives)
         _check_errors("Y", self.false_negatives, "N1", self.positives)
 
@@ -70,13 +78,21 @@ class Counts:
         columns = self.false_positives, self.negatives, self.false_negatives, self.positives
         return np.stack(columns, axis=1)
 
+    @property
+    def base_count(self) -> int:
+        """The number of bases; smaller than `len` where bases have several levels."""
+        return int(self.bases.max()) + 1
+
     def attack(self, j: int) -> Counts:
         """The counts of one attack alone."""
         return Counts(*self.columns[j : j + 1].T)
 
 
 def read_counts(path: Path) -> Counts:
-    """Counts from a CSV file with columns X, N0, Y and N1; other columns are ignored."""
+    """Counts from a CSV file with columns X, N0, Y and N1, and base where rows share challenges.
+
+    Other columns are ignored.
+    """
     try:
         if path.stat().st_size > MOST_BYTES:
             raise CountsError(
@@ -84,7 +100,7 @@ def read_counts(path: Path) -> Counts:
                 f"{MOST_ATTACKS} attacks, one row each"
             )
         with path.open(encoding="utf-8-sig", newline="") as stream:
-            rows = list(islice(_rows(path, stream), MOST_ATTACKS + 1))
+            rows, bases = _read_rows(path, stream)
     except UnicodeDecodeError:
         raise CountsError(f"cannot read {path}: it is not UTF-8 text; save it as UTF-8") from None
     except OSError as error:
@@ -94,12 +110,13 @@ def read_counts(path: Path) -> Counts:
     if not rows:
         raise CountsError(f"{path} has no rows: give one row an attack with columns X, N0, Y, N1")
     try:
-        return Counts.of(rows)
+        return replace(Counts.of(rows), bases=np.asarray(bases, dtype=np.int64))
     except CountsError as error:
         raise CountsError(f"{path}: {error}") from None
 
 
-def _rows(path: Path, stream: Iterator[str]) -> Iterator[list[int]]:
+def _read_rows(path: Path, stream: Iterator[str]) -> tuple[list[list[int]], list[int]]:
+    """Rows (X, N₀, Y, N₁), and the number of each row's base: its own without such a column."""
     table = csv.DictReader(stream, skipinitialspace=True)
     header = [(name or "").strip() for name in table.fieldnames or ()]
     missing = [name for name in COLUMNS if name not in header]
@@ -109,8 +126,18 @@ def _rows(path: Path, stream: Iterator[str]) -> Iterator[list[int]]:
             f"got {', '.join(header)[:80] or 'nothing'}"
         )
     table.fieldnames = header
-    for row in table:
-        yield [_integer(path, table.line_num, name, row[name]) for name in COLUMNS]
+    rows: list[list[int]] = []
+    numbers: dict[str, int] = {}
+    bases = []
+    for row in islice(table, MOST_ATTACKS + 1):
+        rows.append([_integer(path, table.line_num, name, row[name]) for name in COLUMNS])
+        label = str(len(rows)) if BASE not in header else (row[BASE] or "").strip()
+        if not label:
+            raise CountsError(
+                f"{path}, line {table.line_num}: base is empty; name every row's base"
+            )
+        bases.append(numbers.setdefault(label, len(numbers)))
+    return rows, bases
 
 
 def _integer(path: Path, line: int, name: str, text: str | None) -> int:
@@ -139,6 +166,14 @@ def _whole_numbers(name: str, values: ArrayLike) -> Ints:
     whole = near.astype(np.int64)
     whole.setflags(write=False)
     return whole
+
+
+def _numbered(bases: Ints) -> Ints:
+    """The bases numbered from 0 in the order of their first rows."""
+    _, first, codes = np.unique(bases, return_index=True, return_inverse=True)
+    numbers = np.argsort(np.argsort(first))[codes.reshape(-1)].astype(np.int64)
+    numbers.setflags(write=False)
+    return numbers
 
 
 def _check_errors(name: str, errors: Ints, total: str, challenges: Ints) -> None:

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from scipy.special import ndtr, ndtri
 
+from reconbench.bounds.audit.mcmc.check import PredictiveCheck
 from reconbench.bounds.audit.mcmc.compare import best_lower_bound, joint_beta
-from reconbench.bounds.audit.mcmc.estimate import Estimate
+from reconbench.bounds.audit.mcmc.estimate import GDP, Estimate
 from reconbench.bounds.audit.mcmc.model import FixedStrength, epsilon_level, hypotheses
 
 _BINS = 40
@@ -18,19 +20,31 @@ _LAGS = 60
 
 def document(
     found: Estimate,
+    check: PredictiveCheck,
     *,
+    other_model: tuple[Estimate, PredictiveCheck] | None = None,
     other_priors: Sequence[Estimate] = (),
     other_deltas: Sequence[Estimate] = (),
 ) -> dict[str, Any]:
-    """`found.to_json()` with the comparisons, the other estimates and the figures' data."""
+    """`found.to_json()` with its predictive check, the comparisons and the other estimates.
+
+    `warnings` has the check's as well. `models` lists every model that was fitted, and `believe`
+    says what their checks mean.
+    """
     run = found.run
     # The attack that looks strongest, its counts half a count away from 0 and N.
     x, n0, y, n1 = run.counts.columns.T
     levels = epsilon_level((x + 0.5) / (n0 + 1), (y + 0.5) / (n1 + 1), run.delta)
     strongest = int(np.argmax(levels))
     (beta,) = joint_beta(run.counts.attack(strongest), run.delta, found.level)
+    models = [(found, check), *([] if other_model is None else [other_model])]
+    failures = [one.warning for _, one in models if one.warning is not None]
     return {
         **found.to_json(),
+        "check": check.to_json(),
+        "models": [_fitted(*each) for each in models],
+        "believe": _believe([one for _, one in models]),
+        "warnings": [*failures, *found.warnings],
         "hypotheses": list(hypotheses(run.relation)),
         "compare": {
             "joint_beta": {**beta.to_dict(), "attack": strongest + 1},
@@ -49,6 +63,32 @@ def figures(found: Estimate) -> dict[str, Any]:
         "autocorrelation": found.autocorrelation("epsilon", _LAGS).tolist(),
         "region": _region(found),
     }
+
+
+def _fitted(found: Estimate, check: PredictiveCheck) -> dict[str, Any]:
+    mu = {"mu": found.summaries["mu"].to_json()} if "mu" in found.names else {}
+    return {
+        "model": found.run.model,
+        "epsilon": found.epsilon.to_json(),
+        **mu,
+        "prior": found.run.prior.describe(),
+        "converged": found.converged,
+        "check": check.to_json(),
+    }
+
+
+def _believe(checks: Sequence[PredictiveCheck]) -> str:
+    """Which interval the checks speak for, in one sentence."""
+    if any(each.p_value is None for each in checks):
+        return "Too few attacks for a predictive check: nothing but the prior supports the model."
+    fits = [each.model for each in checks if not each.failed]
+    if not fits:
+        return "No fitted model agrees with the counts: rely on the proved lower bound alone."
+    if len(checks) == 1:
+        return f"The counts look like those of the {fits[0]} model; others may fit as well."
+    if len(fits) == 1:
+        return f"Only the {fits[0]} model agrees with the counts: believe its interval."
+    return "Both models agree with the counts: allow for the larger upper end."
 
 
 def _brief(each: Estimate) -> dict[str, Any]:
@@ -100,8 +140,9 @@ def _traces(found: Estimate) -> list[dict[str, float | str]]:
 def _region(found: Estimate) -> dict[str, Any]:
     """Observed errors, and the corners of R(ε, δ) for ε at its median and interval."""
     delta = found.run.delta
-    alpha, beta = found.run.counts.rates
     inner = found.strength.median
+    if found.run.model == GDP:
+        return {"points": _error_points(found), "lines": _gdp_lines(found)}
     curves = {
         f"ε = {found.epsilon.lower:.2f} ({100 * (1 - found.level) / 2:.0f} %)": (
             found.epsilon.lower,
@@ -114,16 +155,37 @@ def _region(found: Estimate) -> dict[str, Any]:
         ),
         f"attacks of strength {inner:.2f}": (inner * found.epsilon.median, inner * delta),
     }
-    points = [
-        {"alpha": float(a), "beta": float(b), "level": _finite(epsilon_level(a, b, delta))}
-        for a, b in zip(alpha, beta, strict=True)
-    ]
     lines = [
         {"curve": name, "order": place, "alpha": a, "beta": b}
         for name, (epsilon, slack) in curves.items()
         for place, (a, b) in enumerate(_boundary(epsilon, slack))
     ]
-    return {"points": points, "lines": lines}
+    return {"points": _error_points(found), "lines": lines}
+
+
+def _error_points(found: Estimate) -> list[dict[str, float | None]]:
+    delta = found.run.delta
+    return [
+        {"alpha": float(a), "beta": float(b), "level": _finite(epsilon_level(a, b, delta))}
+        for a, b in zip(*found.run.counts.rates, strict=True)
+    ]
+
+
+def _gdp_lines(found: Estimate) -> list[dict[str, Any]]:
+    """Curves β = Φ(Φ⁻¹(1 − α) − μ) for μ at its median and interval, and of the strength."""
+    mu, inner = found.summaries["mu"], found.strength.median
+    curves = {
+        f"μ = {mu.lower:.2f} ({100 * (1 - found.level) / 2:.0f} %)": mu.lower,
+        f"μ = {mu.median:.2f} (median)": mu.median,
+        f"μ = {mu.upper:.2f} ({100 * (1 + found.level) / 2:.0f} %)": mu.upper,
+        f"attacks of strength {inner:.2f}": inner * mu.median,
+    }
+    alpha = np.linspace(0, 1, 101)
+    return [
+        {"curve": name, "order": place, "alpha": float(a), "beta": float(ndtr(-ndtri(a) - m))}
+        for name, m in curves.items()
+        for place, a in enumerate(alpha)
+    ]
 
 
 def _boundary(epsilon: float, delta: float) -> list[tuple[float, float]]:

@@ -19,12 +19,17 @@ from reconbench.bounds.audit.mcmc.diagnostics import (
     rank_rhat,
     tail_size,
 )
+from reconbench.bounds.audit.mcmc.gdp.model import GdpPrior
 from reconbench.bounds.audit.mcmc.model import CorrelatedNormal, FixedStrength, Likelihood, Prior
 from reconbench.bounds.guarantees.relation import Relation
 
 Floats = NDArray[np.float64]
 
-REFERENCE = "Yildirim 2025, Algorithm 1"
+REGION, GDP = "region", "gdp"
+REFERENCES = {
+    REGION: "Yildirim 2025, Algorithm 1",
+    GDP: "errors between the curve of μ-GDP (Dong, Roth and Su 2022) and chance",
+}
 LARGEST_RHAT = 1.01
 LEAST_SIZE = 400
 LEAST_ACCEPTANCE = 0.05
@@ -37,8 +42,13 @@ class Run:
     counts: Counts
     delta: float
     relation: Relation
-    prior: Prior
+    prior: Prior | GdpPrior
     likelihood: Likelihood
+
+    @property
+    def model(self) -> str:
+        """`region`, errors spread over R(ε, δ), or `gdp`, those of a Gaussian mechanism."""
+        return GDP if isinstance(self.prior, GdpPrior) else REGION
 
 
 @dataclass(frozen=True)
@@ -81,7 +91,10 @@ class Summary:
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
-    """Draws (chains, iterations, parameters) of ε, s and, for correlated counts, τ and ρ."""
+    """Draws (chains, iterations, parameters) of ε, s and, for correlated counts, τ and ρ.
+
+    Under the gdp model they are of ε, s and μ; ε is that of μ at δ.
+    """
 
     run: Run
     draws: Floats
@@ -93,6 +106,8 @@ class Estimate:
 
     @property
     def names(self) -> tuple[str, ...]:
+        if self.run.model == GDP:
+            return ("epsilon", "strength", "mu")
         correlated = isinstance(self.run.likelihood, CorrelatedNormal)
         return ("epsilon", "strength", "tau", "rho") if correlated else ("epsilon", "strength")
 
@@ -131,7 +146,9 @@ class Estimate:
         found = []
         fixed = isinstance(self.run.prior.strength, FixedStrength)
         for name, each in self.summaries.items():
-            if name == "strength" and fixed:
+            # ε of the gdp model is a function of μ, and constant where it is 0.
+            derived = name == "epsilon" and self.run.model == GDP
+            if derived or (name == "strength" and fixed):
                 continue
             # Written so that nan, a chain that never moved, counts.
             if not each.rhat <= LARGEST_RHAT:
@@ -161,13 +178,15 @@ class Estimate:
         counts = self.run.counts
         return {
             "method": "MCMC-DP-Est",
-            "reference": REFERENCE,
+            "model": self.run.model,
+            "reference": REFERENCES[self.run.model],
             "relation": self.run.relation.value,
             "delta": self.run.delta,
             "prior": self.run.prior.describe(),
             "prior_variance": self.run.prior.variance,
             "likelihood": self.run.likelihood.describe(),
             "attacks": len(counts),
+            "bases": counts.base_count,
             "counts": dict(zip(COLUMNS, counts.columns.T.tolist(), strict=True)),
             "chains": self.draws.shape[0],
             "iterations": self.draws.shape[1],

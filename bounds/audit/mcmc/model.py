@@ -116,6 +116,10 @@ class BetaStrength:
             if np.isinf(_validate.positive(f"strength prior {name}", getattr(self, name))):
                 raise ValueError(f"strength prior {name} must be finite, got inf")
 
+    @property
+    def exponents(self) -> tuple[float, float]:
+        return float(self.a), float(self.b)
+
     def log_density(self, s: ArrayLike) -> Floats:
         given = np.asarray(s, dtype=np.float64)
         found = xlogy(self.a - 1, given) + xlog1py(self.b - 1, -given) - betaln(self.a, self.b)
@@ -133,6 +137,11 @@ class FixedStrength:
 
     def __post_init__(self) -> None:
         _validate.below_one("strength", self.value)
+
+    @property
+    def exponents(self) -> tuple[float, float]:
+        """Those of a flat density: nothing is added to the prior."""
+        return 1.0, 1.0
 
     def describe(self) -> str:
         return f"s = {self.value:g}, fixed"

@@ -21,6 +21,8 @@ from reconbench.bounds._validate import positive_integer
 from reconbench.bounds.audit.mcmc._tables import LARGEST, BetaTables, arc_edges, arc_width
 from reconbench.bounds.audit.mcmc.counts import Counts
 from reconbench.bounds.audit.mcmc.estimate import Estimate, Run
+from reconbench.bounds.audit.mcmc.gdp.model import GdpPrior, gdp_delta, gdp_epsilon
+from reconbench.bounds.audit.mcmc.gdp.walk import GdpWalk
 from reconbench.bounds.audit.mcmc.model import (
     BetaStrength,
     CorrelatedNormal,
@@ -75,7 +77,7 @@ def estimate(
     delta: float,
     *,
     rng: np.random.Generator,
-    prior: Prior | None = None,
+    prior: Prior | GdpPrior | None = None,
     likelihood: Likelihood | None = None,
     relation: Relation = Relation.ADD_REMOVE,
     settings: Settings | None = None,
@@ -83,8 +85,9 @@ def estimate(
     """The posterior of (ε, s) given the counts of attacks on an (ε, δ)-DP mechanism, δ known.
 
     ε is the smallest for which the mechanism is (ε, δ)-DP under `relation`; the counts must come
-    from neighbours under that relation (`hypotheses`). Chains run in threads; the result does not
-    depend on how many.
+    from neighbours under that relation (`hypotheses`). With a `GdpPrior` the mechanism is taken to
+    be Gaussian (`gdp.py`), otherwise errors spread over R(ε, δ) as in Yildirim 2025. Chains run in
+    threads; the result does not depend on how many.
     """
     run = Run(
         counts,
@@ -103,7 +106,26 @@ def estimate_run(run: Run, settings: Settings, rng: np.random.Generator) -> Esti
             f"attacks × auxiliary must be at most {MOST_PAIRS:,}, got {len(run.counts):,} × "
             f"{settings.auxiliary:,}: ask for fewer auxiliary pairs"
         )
+    if isinstance(run.prior, GdpPrior):
+        return _estimate_gdp(run, settings, rng)
+    if run.counts.base_count < len(run.counts):
+        raise ValueError(
+            f"counts must have one row per base for the region model, got {len(run.counts)} rows "
+            f"of {run.counts.base_count} bases: keep one level per base, or use the gdp model"
+        )
     return Estimate(run, *sample(run, settings, rng))
+
+
+def _estimate_gdp(run: Run, settings: Settings, rng: np.random.Generator) -> Estimate:
+    gdp_delta(run.delta)
+    if not isinstance(run.likelihood, IndependentBinomial):
+        raise ValueError(
+            f"likelihood must be independent binomial counts for the gdp model, got "
+            f"{run.likelihood.describe()}: learn the attack from separate shadow models"
+        )
+    draws, acceptance = sample(run, settings, rng)
+    mu, s = draws[:, :, 0], draws[:, :, 1]
+    return Estimate(run, np.stack([gdp_epsilon(mu, run.delta), s, mu], axis=2), acceptance)
 
 
 def sample(
@@ -131,6 +153,8 @@ class _Model(Protocol):
     """A likelihood: what a chain carries along besides its parameters, and how it moves."""
 
     parameters: int
+    # Moves per iteration that is kept.
+    thinning: int
 
     def starts(self, place: int) -> Start:
         """Where the chain that is number ``place`` begins."""
@@ -158,6 +182,8 @@ class _Model(Protocol):
 
 
 def _model(run: Run, auxiliary: int) -> _Model:
+    if isinstance(run.prior, GdpPrior):
+        return GdpWalk(run)
     if isinstance(run.likelihood, CorrelatedNormal):
         return _Correlated(run, auxiliary)
     return _Binomial(run, auxiliary)
@@ -166,7 +192,7 @@ def _model(run: Run, auxiliary: int) -> _Model:
 class _Binomial:
     """Carries folded pairs (lows, highs), each (n, K)."""
 
-    parameters = 2
+    parameters, thinning = 2, 1
 
     def __init__(self, run: Run, auxiliary: int) -> None:
         self._run, self._auxiliary = run, auxiliary
@@ -197,7 +223,7 @@ class _Binomial:
         from reconbench.bounds.audit.mcmc import _kernels
 
         tables, prior = self._tables, self._run.prior
-        a, b = _beta_exponents(prior)
+        a, b = prior.strength.exponents
         lows, highs = carried
         return _kernels.binomial_chain(
             state,
@@ -224,7 +250,7 @@ class _Binomial:
 class _Correlated:
     """Carries cells of the proposals, pairs (alphas, betas) and one over their density."""
 
-    parameters = 4
+    parameters, thinning = 4, 1
 
     def __init__(self, run: Run, auxiliary: int) -> None:
         self._run, self._auxiliary = run, auxiliary
@@ -278,7 +304,7 @@ class _Correlated:
         from reconbench.bounds.audit.mcmc import _kernels
 
         prior = self._run.prior
-        a, b = _beta_exponents(prior)
+        a, b = prior.strength.exponents
         x_edges, y_edges, alphas, betas, spread = carried
         return _kernels.correlated_chain(
             state,
@@ -299,12 +325,6 @@ class _Correlated:
             spread,
             trace,
         )
-
-
-def _beta_exponents(prior: Prior) -> tuple[float, float]:
-    if isinstance(prior.strength, BetaStrength):
-        return float(prior.strength.a), float(prior.strength.b)
-    return 1.0, 1.0
 
 
 def _room(first: Floats, auxiliary: int) -> Floats:
@@ -329,15 +349,16 @@ def _chain(
     factor = np.diag(_FIRST_STEPS[: model.parameters]) * moving
 
     def advance(iterations: int) -> tuple[Floats, float]:
-        trace = np.empty((iterations, model.parameters))
-        steps = rng.standard_normal((iterations, model.parameters)) @ factor.T
-        thresholds = -rng.standard_exponential(iterations)
+        moves = iterations * model.thinning
+        trace = np.empty((moves, model.parameters))
+        steps = rng.standard_normal((moves, model.parameters)) @ factor.T
+        thresholds = -rng.standard_exponential(moves)
         accepted = model.advance(state, steps, thresholds, jacobian, now, carried, trace)
-        return trace, accepted / iterations
+        return trace[model.thinning - 1 :: model.thinning], accepted / moves
 
     scale, seen = 1.0, np.empty((0, model.parameters))
     # From a start that does not follow the data it may be a long way.
-    for _ in range(_ROUNDS if begin is _start else 2 * _ROUNDS):
+    for _ in range(_ROUNDS if begin is not _start_at_chance else 2 * _ROUNDS):
         trace, rate = advance(max(settings.warmup // _ROUNDS, 10))
         # The first rounds are on the way to the posterior: half of what was seen is forgotten.
         seen = np.concatenate([seen[len(seen) // 2 :], model.walked(trace)])

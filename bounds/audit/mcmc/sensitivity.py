@@ -8,20 +8,23 @@ from dataclasses import replace
 import numpy as np
 
 from reconbench.bounds.audit.mcmc.estimate import Estimate, Run
+from reconbench.bounds.audit.mcmc.gdp.model import GdpPrior
 from reconbench.bounds.audit.mcmc.model import BetaStrength, FixedStrength, Prior, known_delta
 from reconbench.bounds.audit.mcmc.sampler import Settings, estimate_run
 
+AnyPrior = Prior | GdpPrior
 
-def other_priors(prior: Prior) -> tuple[Prior, ...]:
-    """A tenth and ten times the variance of ε; strong and weak attacks a priori, if s is free."""
-    found = [Prior(prior.variance * factor, prior.strength) for factor in (0.1, 10.0)]
+
+def other_priors(prior: AnyPrior) -> tuple[AnyPrior, ...]:
+    """A tenth and ten times the variance of ε or μ; strong and weak attacks, if s is free."""
+    found = [replace(prior, variance=prior.variance * factor) for factor in (0.1, 10.0)]
     if not isinstance(prior.strength, FixedStrength):
-        found += [Prior(prior.variance, BetaStrength(a, b)) for a, b in ((3.0, 1.0), (1.0, 3.0))]
+        found += [replace(prior, strength=BetaStrength(a, b)) for a, b in ((3.0, 1.0), (1.0, 3.0))]
     return tuple(found)
 
 
 def prior_sensitivity(
-    run: Run, settings: Settings, rng: np.random.Generator, priors: Iterable[Prior] | None = None
+    run: Run, settings: Settings, rng: np.random.Generator, priors: Iterable[AnyPrior] | None = None
 ) -> list[Estimate]:
     """One estimate a prior, all else the same; `other_priors` unless given."""
     chosen = other_priors(run.prior) if priors is None else priors

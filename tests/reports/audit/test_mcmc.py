@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from reconbench.bounds.audit.mcmc import Counts, Settings, estimate
+from reconbench.bounds.audit.mcmc import Counts, Settings, check_model, estimate
 from reconbench.bounds.audit.mcmc.document import document, figures
 from reconbench.reports.audit.mcmc import (
     audit_mcmc_html,
@@ -26,8 +26,9 @@ Values = tuple[dict[str, Any], dict[str, Any]]
 def values() -> Values:
     counts = Counts.of([(0, 50, 0, 50), (10, 50, 12, 50)])
     settings = Settings(chains=2, iterations=200, warmup=100, auxiliary=20)
-    found = estimate(counts, 0.01, rng=np.random.default_rng(0), settings=settings)
-    return document(found), figures(found)
+    rng = np.random.default_rng(0)
+    found = estimate(counts, 0.01, rng=rng, settings=settings)
+    return document(found, check_model(found, rng)), figures(found)
 
 
 def test_the_page_shows_figures_and_text_stays_text(values: Values) -> None:
@@ -45,7 +46,8 @@ def test_words_and_infinite_ends(values: Values) -> None:
     text = audit_mcmc_markdown(plain)
     assert "∞" in text and text.startswith("# ε from 2 membership attacks")
     assert "with probability 90 %" in summarise_audit(plain)[0]
-    assert "Every attack reaches" in summarise_audit(plain)[1]
+    assert "Too few attacks for a predictive check" in summarise_audit(plain)[1]
+    assert "Every attack reaches" in summarise_audit(plain)[2]
 
 
 def test_the_page_is_drawn_without_the_extra_for_figures(

@@ -19,6 +19,7 @@ from reconbench.bounds.audit.mcmc import (
     Prior,
     Run,
     Settings,
+    check_model,
     estimate,
     estimate_at,
     grid_posterior,
@@ -244,7 +245,7 @@ def test_other_priors_and_deltas_are_as_asked(strong: Counts) -> None:
     assert [each.run.prior.variance for each in priors] == [1, 100, 10, 10]
     deltas = estimate_at(first.run, [0.0, 0.1], QUICK, rng)
     assert [each.run.delta for each in deltas] == [0.0, 0.1]
-    told = document(first, other_priors=priors, other_deltas=deltas)
+    told = document(first, check_model(first, rng), other_priors=priors, other_deltas=deltas)
     text = json.dumps({**told, "figures": figures(first)}, allow_nan=False)
     assert '"replace-one"' in text
     assert told["counts"]["X"] == strong.false_positives.tolist()
