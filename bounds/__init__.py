@@ -57,6 +57,7 @@ from reconbench.bounds.ceilings.base import (
 )
 from reconbench.bounds.ceilings.compact_tail import CompactTail
 from reconbench.bounds.ceilings.conditional import Floor32, Theorem33, beta_floor
+from reconbench.bounds.ceilings.fdp_program import FdpProgram, fdp_program_ceilings
 from reconbench.bounds.ceilings.fdp_recursion import FdpRecursion, fdp_ceilings
 from reconbench.bounds.ceilings.mean import MeanFromGuess, mean_ceiling
 from reconbench.bounds.ceilings.misfit import MisfitTheorem35
@@ -77,6 +78,7 @@ from reconbench.bounds.ceilings.swanberg import (
     theorem_3_2,
     theorem_3_5,
 )
+from reconbench.bounds.ceilings.tail_runs import TailRuns, majorise_tail
 from reconbench.bounds.guarantees.guarantee import (
     ApproxDP,
     GaussianDP,
@@ -89,6 +91,7 @@ from reconbench.bounds.guarantees.guarantee import (
 from reconbench.bounds.guarantees.laplace import LaplaceDP
 from reconbench.bounds.guarantees.privacy_profile import (
     PrivacyProfile,
+    compose_with_pair,
     optimal_composition,
     profile_of,
 )
@@ -105,6 +108,9 @@ from reconbench.bounds.risk.leakage import (
 from reconbench.bounds.risk.one_target import (
     BinaryPriorBound,
     OneTargetBound,
+    PriorExactBound,
+    ProfileBound,
+    ProfileRecursionBound,
     RiskBound,
     SharpestBound,
     TotalVariationBound,
@@ -114,7 +120,15 @@ from reconbench.bounds.risk.one_target import (
     generalised_advantage,
     worst_advantage,
 )
-from reconbench.bounds.risk.renyi import FanoRenyi, ReRoPure, ReRoRenyi, ReRoZCDP, fano_information
+from reconbench.bounds.risk.renyi import (
+    FanoInformation,
+    FanoRenyi,
+    ReRoPure,
+    ReRoRenyi,
+    ReRoZCDP,
+    fano_information,
+    gaussian_information,
+)
 from reconbench.bounds.risk.report import RISK_BOUNDS, compare_bounds, risk_bounds, risk_report
 from reconbench.bounds.risk.singling_out import (
     Narcissus,
@@ -138,7 +152,9 @@ __all__ = [
     "Corollary34",
     "Declaration",
     "EpsilonFamily",
+    "FanoInformation",
     "FanoRenyi",
+    "FdpProgram",
     "FdpRecursion",
     "Floor32",
     "GaussianDP",
@@ -160,10 +176,13 @@ __all__ = [
     "OneTargetBound",
     "PoissonBinomial",
     "PriorExact",
+    "PriorExactBound",
     "PriorExactSets",
     "PrivacyProfile",
     "Profile",
+    "ProfileBound",
     "ProfileRecursion",
+    "ProfileRecursionBound",
     "PureDP",
     "QueryCount",
     "RandomisedResponse",
@@ -180,6 +199,7 @@ __all__ = [
     "SinglingOut",
     "Success",
     "TabulatedCurve",
+    "TailRuns",
     "Tally",
     "Targets",
     "Theorem32",
@@ -199,16 +219,20 @@ __all__ = [
     "calibrate",
     "calibration_report",
     "compare_bounds",
+    "compose_with_pair",
     "corollary_3_4",
     "count_queries",
     "epsilon_protect",
     "fano_information",
     "fdp_ceilings",
+    "fdp_program_ceilings",
+    "gaussian_information",
     "gaussian_mu",
     "generalised_advantage",
     "laplace_queries",
     "laplace_queries_pure",
     "leak_probability",
+    "majorise_tail",
     "mean_ceiling",
     "memorisation",
     "one_run_ceiling",

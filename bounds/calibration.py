@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,12 +19,18 @@ from numpy.typing import ArrayLike
 from reconbench.bounds import _validate
 from reconbench.bounds._validate import FloatArray, positive_integer
 from reconbench.bounds.ceilings.swanberg import Theorem35
-from reconbench.bounds.guarantees.guarantee import ApproxDP, GaussianDP, Guarantee, PureDP
-from reconbench.bounds.guarantees.relation import Relation
+from reconbench.bounds.guarantees.guarantee import (
+    ApproxDP,
+    GaussianDP,
+    Guarantee,
+    PureDP,
+    stated_pair,
+)
+from reconbench.bounds.guarantees.relation import Relation, as_relation
 from reconbench.bounds.risk.one_target import (
     RiskBound,
     SharpestBound,
-    UnifiedBound,
+    TotalVariationBound,
     generalised_advantage,
 )
 
@@ -36,6 +42,16 @@ Risk = Callable[[Guarantee], float]
 
 class NoAnswerError(ValueError):
     """No parameter keeps the risk under the threshold."""
+
+
+@runtime_checkable
+class NamedRisk(Protocol):
+    """A risk that can say which bound its number comes from."""
+
+    def __call__(self, guarantee: Guarantee) -> float: ...
+
+    def bound_name(self, guarantee: Guarantee) -> str:
+        """The name of that bound, at this guarantee."""
 
 
 class Family(Protocol):
@@ -78,11 +94,12 @@ class GaussianFamily:
 class Success:
     """The success that a bound allows, on the worst of the baselines or on their mean.
 
-    One baseline for one target; a whole column's for all its targets.
+    One baseline for one target; a whole column's for all its targets. The default bound is the
+    sharpest that is proved for exact match, under the neighbouring relation of the guarantee.
     """
 
     baselines: FloatArray
-    bound: RiskBound = field(default_factory=UnifiedBound)
+    bound: RiskBound = field(default_factory=SharpestBound)
     mean: bool = False
 
     name: ClassVar[str] = "success"
@@ -93,6 +110,12 @@ class Success:
 
     def __call__(self, guarantee: Guarantee) -> float:
         return self._summary(self.bound.success(self.baselines, guarantee))
+
+    def bound_name(self, guarantee: Guarantee) -> str:
+        """The name of the bound that gives the number."""
+        if isinstance(self.bound, SharpestBound):
+            return self.bound.binding(self.baselines, guarantee)
+        return self.bound.name
 
     def _summary(self, values: FloatArray) -> float:
         return float(values.mean() if self.mean else values.max())
@@ -121,9 +144,15 @@ class GeneralisedAdvantage(Success):
 
 @dataclass(frozen=True)
 class WorstAdvantage:
-    """The advantage at the worst baseline: the total variation (Kulynych 2025, Theorem 3.4)."""
+    """The advantage at the worst baseline: the total variation (Kulynych 2025, Theorem 3.4).
+
+    Holds for the guarantee of either neighbouring relation, as it is (see `UnifiedBound`).
+    """
 
     name: ClassVar[str] = "worst-advantage"
+
+    def bound_name(self, guarantee: Guarantee) -> str:
+        return TotalVariationBound.name
 
     def __call__(self, guarantee: Guarantee) -> float:
         return guarantee.total_variation()
@@ -134,7 +163,8 @@ class CeilingShare:
     """The share of targets that no attack passes at a confidence (Swanberg 2025, Theorem 3.5).
 
     `priors` are the best prior guesses' successes, one a target. A guarantee other than (ε, δ)
-    enters through its pair at `delta`.
+    enters through its pair at `delta`. The theorem needs replace-one neighbours: an
+    add-or-remove-one guarantee is converted first.
     """
 
     priors: FloatArray
@@ -149,22 +179,26 @@ class CeilingShare:
         _validate.strictly_between_zero_and_one("confidence", self.confidence)
 
     def __call__(self, guarantee: Guarantee) -> float:
-        if not isinstance(guarantee, ApproxDP | PureDP):
-            epsilon = max(guarantee.epsilon_at(self.delta), _SMALLEST)
-            guarantee = ApproxDP(epsilon, self.delta, guarantee.relation, guarantee.unit)
-        bound = Theorem35(self.priors, guarantee)
+        bound = Theorem35(self.priors, stated_pair(guarantee, self.delta))
         return bound.ceiling(self.confidence) / bound.n
+
+    def bound_name(self, guarantee: Guarantee) -> str:
+        return Theorem35.name
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """The largest parameter whose risk is at most the threshold; inf when every one is."""
+    """The largest parameter whose risk is at most the threshold; inf when every one is.
+
+    `bound` names the bound that gives the risk, where the measure of risk knows it.
+    """
 
     parameter: str
     value: float
     risk: float
     threshold: float
     guarantee: Guarantee
+    bound: str = ""
 
     def sigma(self, sensitivity: float = 1.0) -> float:
         """The smallest sd of Gaussian noise, for a parameter μ: sensitivity/μ."""
@@ -181,6 +215,7 @@ class Calibration:
             "threshold": self.threshold,
             "guarantee": self.guarantee.describe(),
             "relation": self.guarantee.relation.value,
+            "bound": self.bound,
         }
 
 
@@ -202,7 +237,8 @@ def calibrate(risk: Risk, threshold: float, family: Family) -> Calibration:
         )
     value = math.inf if at(math.inf) <= limit else _largest(lambda x: at(x) <= limit)
     guarantee = family.guarantee(value)
-    return Calibration(family.parameter, value, risk(guarantee), limit, guarantee)
+    name = risk.bound_name(guarantee) if isinstance(risk, NamedRisk) else ""
+    return Calibration(family.parameter, value, risk(guarantee), limit, guarantee, name)
 
 
 def epsilon_protect(prior: float, delta: float = 1e-5, advantage: float = 0.05) -> float:
@@ -287,14 +323,12 @@ def laplace_queries_pure(
     return count_queries(risk, threshold, lambda k: PureDP(k * epsilon, relation))
 
 
-MEASURES: dict[str, Callable[[ArrayLike], Risk]] = {
-    "success": lambda baseline: Success(np.asarray(baseline), SharpestBound()),
-    "advantage": lambda baseline: Advantage(np.asarray(baseline), SharpestBound()),
-    "generalised-advantage": lambda baseline: GeneralisedAdvantage(
-        np.asarray(baseline), SharpestBound()
-    ),
-    "worst-advantage": lambda baseline: WorstAdvantage(),
-    "ceiling": lambda baseline: CeilingShare(np.asarray(baseline)),
+MEASURES: dict[str, Callable[[FloatArray, SharpestBound], NamedRisk]] = {
+    "success": Success,
+    "advantage": Advantage,
+    "generalised-advantage": GeneralisedAdvantage,
+    "worst-advantage": lambda baselines, bound: WorstAdvantage(),
+    "ceiling": lambda baselines, bound: CeilingShare(baselines),
 }
 
 
@@ -304,34 +338,70 @@ def calibration_report(
     measure: str = "advantage",
     delta: float = 1e-5,
     sensitivity: float = 1.0,
+    *,
+    relation: Relation | str = Relation.REPLACE_ONE,
+    priors: ArrayLike | None = None,
+    any_event: bool = False,
 ) -> dict[str, Any]:
     """ε at δ, μ and σ for a named measure, with the risk that each reaches, ready for JSON.
 
-    σ is the noise of the calibrated μ. None stands for a parameter that may grow without bound;
-    one with no answer is left out, and `no_answer` says why.
+    Args:
+        threshold: the largest risk to allow.
+        baseline: the success of the best guess from the prior, one or one per target.
+        measure: one of `MEASURES`.
+        delta: the δ of the ε.
+        sensitivity: the L2 sensitivity between neighbours under `relation`; σ = sensitivity/μ.
+        relation: the neighbouring relation that ε, μ and the sensitivity are for.
+        priors: each target's whole prior, one row per target.
+        any_event: allow for guesses that are right for several values, not for exact match alone.
+
+    `bound` and `risk` have, by parameter, the bound that gave the answer and the risk it reaches.
+    A parameter that may grow without bound is None, with σ = 0; one with no answer is left out.
+    `answer` says either in a sentence, and `no_answer` has the reasons.
     """
     if measure not in MEASURES:
         raise ValueError(f"measure must be one of {', '.join(MEASURES)}, got {measure!r}")
-    risk = MEASURES[measure](baseline)
+    if priors is not None and any_event:
+        raise ValueError("any_event must be False with priors: a whole prior is for exact match")
+    neighbours = as_relation(relation)
+    whole = None if priors is None else np.asarray(priors, dtype=np.float64)
+    bound = SharpestBound(whole, any_event)
+    risk = MEASURES[measure](np.atleast_1d(np.asarray(baseline, dtype=np.float64)), bound)
     report: dict[str, Any] = {
         "measure": measure,
         "threshold": threshold,
+        "relation": neighbours.value,
         "delta": delta,
-        "sensitivity": sensitivity,
+        "sensitivity": _validate.positive("sensitivity", sensitivity),
+        "bound": {},
         "risk": {},
+        "answer": {},
         "no_answer": {},
     }
-    for family in (EpsilonFamily(delta), GaussianFamily()):
+    for family in (EpsilonFamily(delta, neighbours), GaussianFamily(neighbours)):
+        name = family.parameter
         try:
             found = calibrate(risk, threshold, family)
         except NoAnswerError as error:
-            report["no_answer"][family.parameter] = str(error)
+            report["no_answer"][name] = str(error)
+            report["answer"][name] = f"unreachable: {error}"
             continue
-        report[family.parameter] = None if math.isinf(found.value) else found.value
-        report["risk"][family.parameter] = found.risk
+        report[name] = None if math.isinf(found.value) else found.value
+        report["risk"][name], report["bound"][name] = found.risk, found.bound
+        report["answer"][name] = _sentence(found, measure)
         if isinstance(family, GaussianFamily):
             report["sigma"] = found.sigma(sensitivity)
     return report
+
+
+def _sentence(found: Calibration, measure: str) -> str:
+    neighbours = f"{found.guarantee.relation.value} neighbours, by {found.bound}"
+    if math.isinf(found.value):
+        return (
+            f"no noise is needed: without any, the {measure} is {found.risk:.6g}, not above "
+            f"{found.threshold:g} ({neighbours})"
+        )
+    return f"{found.parameter} at most {found.value:.6g} ({neighbours})"
 
 
 def _largest(keeps: Callable[[float], bool]) -> float:

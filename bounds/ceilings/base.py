@@ -21,11 +21,14 @@ from numpy.typing import ArrayLike, NDArray
 from reconbench.bounds import _validate
 from reconbench.bounds._validate import FloatArray
 from reconbench.bounds.ceilings.compact_tail import CompactTail
+from reconbench.bounds.ceilings.tail_runs import TailRuns
 from reconbench.bounds.guarantees.guarantee import ApproxDP, Guarantee, PureDP
 from reconbench.bounds.guarantees.relation import require_replace_one
 
 CONFIDENCES = (0.05, 0.5, 0.95)
 MEAN = "mean"
+# The adversary of a setting who attacks each target knowing all others.
+INFORMED = "informed"
 
 
 class Kind(StrEnum):
@@ -76,13 +79,16 @@ class NamedMetric(Protocol):
 class WholePriors:
     """Each target's prior over all its values, one row per target.
 
-    `tail_mass` is the probability of the values that are not listed. `success[u, z]` says whether
-    guess u succeeds on value z; None means exact match.
+    `tail_mass` is the probability of the values that are not listed, none of which is likelier
+    than the smallest listed. `tail_runs`, if given, says more about them: values and how often
+    each occurs, which majorise them (see `majorise_tail`). `success[u, z]` says whether guess u
+    succeeds on value z; None means exact match.
     """
 
     priors: FloatArray
     tail_mass: ArrayLike = 0.0
     success: NDArray[np.bool_] | None = None
+    tail_runs: TailRuns | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,7 +203,18 @@ class Bound(ABC):
 
     @classmethod
     def holds_for(cls, setting: Setting, metric: NamedMetric) -> str | None:
-        """Why this bound says nothing about games with these axes; None if it holds."""
+        """Why this bound says nothing about games with these axes; None if it holds.
+
+        A bound on one run does not hold for the informed adversary, who guesses each of several
+        targets knowing the others: his guesses z = A(a, x) depend on the table, and every proof
+        needs guesses that depend on the output alone. All of them can be right or wrong together,
+        so that nothing beyond Markov's inequality on the mean holds (docs/ceilings.md). A bound on
+        the mean holds target by target, whatever the other records are.
+
+        An override that restricts a bound further starts from ``super().holds_for``.
+        """
+        if cls.kind is Kind.ONE_RUN and setting.adversary == INFORMED and setting.n > 1:
+            return "the informed adversary's guesses depend on the other targets: no one-run bound"
         return None
 
     @classmethod

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -48,10 +48,22 @@ class CompactTail:
     @classmethod
     def of(cls, distribution: PoissonBinomial) -> CompactTail:
         """The tail of a sum of Bernoulli variables, cut at both ends."""
-        tails = distribution.tails
+        return cls._cut(distribution.n, distribution.tails)
+
+    @classmethod
+    def of_draws(cls, n: int, draws: ArrayLike) -> CompactTail:
+        """The tail of equally likely draws of a number of successes between 0 and n."""
+        counts = np.bincount(np.asarray(draws), minlength=n + 2)
+        if counts.size != n + 2 or not counts.any():
+            raise ValueError(f"draws must hold numbers of successes between 0 and n = {n}")
+        return cls._cut(n, counts[::-1].cumsum()[::-1] / counts.sum())
+
+    @classmethod
+    def _cut(cls, n: int, tails: FloatArray) -> CompactTail:
+        """From P[S ≥ v], v = 0, …, n + 1."""
         start = int(np.argmax(tails < 1 - _CUT))
-        end = min(int(np.argmax(tails <= _CUT)), distribution.n)
-        return cls(distribution.n, start, tuple(tails[start : end + 1].tolist()))
+        end = min(int(np.argmax(tails <= _CUT)), n)
+        return cls(n, start, tuple(tails[start : end + 1].tolist()))
 
     def tail(self, v: ArrayLike) -> FloatArray:
         """The bound on P[S ≥ v] for real v, of any shape; 1 for v ≤ 0 and 0 for v > n."""
@@ -69,3 +81,17 @@ class CompactTail:
     def from_json(cls, data: Mapping[str, Any]) -> CompactTail:
         """The inverse of `to_json`; exact, since JSON keeps every digit of a double."""
         return cls(int(data["n"]), int(data["start"]), tuple(data["values"]))
+
+
+def mixture_quantile(runs: Sequence[CompactTail], confidence: float) -> int:
+    """The smallest v with P[S > v] ≤ 1 − confidence, for S from one of the runs, each as likely.
+
+    Runs must have the same number of targets.
+    """
+    failure = 1 - _validate.strictly_between_zero_and_one("confidence", confidence)
+    sizes = sorted({run.n for run in runs})
+    if len(sizes) != 1:
+        raise ValueError(f"runs must all have the same number of targets, got {sizes}")
+    above = np.mean([run.tail(np.arange(1, sizes[0] + 2)) for run in runs], axis=0)
+    # rounding of the mean must not cost a record where the tail is the failure rate exactly
+    return int(np.argmax(above <= failure + 1e-12))

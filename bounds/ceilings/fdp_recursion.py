@@ -10,7 +10,7 @@ H(u, w) = max over a of u·a − w·g(a). The two events together are {L without
 
     P[j right, L > i] ≤ (P[L without j ≥ i] + ψ_j(λ)) / (1 + λ),
 
-a line for each λ, and `_recursion` does the rest. Any set of prices gives a valid bound;
+a line for each λ, and `programs.recursion` does the rest. Any set of prices gives a valid bound;
 docs/profile.md has the proof.
 """
 
@@ -25,7 +25,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from reconbench.bounds._validate import FloatArray
-from reconbench.bounds.ceilings._recursion import LOWEST, Lines
 from reconbench.bounds.ceilings.base import (
     CONFIDENCES,
     HighProbabilityBound,
@@ -35,11 +34,13 @@ from reconbench.bounds.ceilings.base import (
 )
 from reconbench.bounds.ceilings.prior_exact import (
     CHUNK,
-    distinct,
+    check_runs,
+    distinct_values,
     prior_rows,
     tail_masses,
-    with_tail,
 )
+from reconbench.bounds.ceilings.programs.recursion import LOWEST, Lines
+from reconbench.bounds.ceilings.tail_runs import TailRuns
 from reconbench.bounds.guarantees._conjugate import (
     Response,
     best_response,
@@ -58,8 +59,8 @@ MAX_TARGETS = 1_000
 class FdpRecursion(HighProbabilityBound):
     """P[L ≥ v] for exact match under f-DP: the recursion of Mahloujifar et al., for any priors.
 
-    `priors[i]` is target i's whole prior and `tail_mass` what is not listed of it, as in
-    `PriorExact`. For equal, uniform priors it is their bound. Unlike Theorem 3.5 it sees the
+    `priors[i]` is target i's whole prior, `tail_mass` and `tail_runs` what is not listed of it, as
+    in `PriorExact`. For equal, uniform priors it is their bound. Unlike Theorem 3.5 it sees the
     whole curve f and the whole prior at once, so it is the tightest here at high confidences on
     skewed priors; at confidences below one half `ProfileRecursion` may be lower.
 
@@ -70,6 +71,7 @@ class FdpRecursion(HighProbabilityBound):
     priors: FloatArray
     guarantee: Guarantee
     tail_mass: ArrayLike = 0.0
+    tail_runs: TailRuns | None = None
 
     name: ClassVar[str] = "fdp-recursion"
     reference: ClassVar[str] = "Mahloujifar et al. 2024, Theorem 3.2, extended to any priors"
@@ -80,7 +82,9 @@ class FdpRecursion(HighProbabilityBound):
 
     def __post_init__(self) -> None:
         priors = prior_rows(self.priors)
-        object.__setattr__(self, "tail_mass", tail_masses(self.tail_mass, priors))
+        tail = tail_masses(self.tail_mass, priors)
+        check_runs(self.tail_runs, tail)
+        object.__setattr__(self, "tail_mass", tail)
         object.__setattr__(self, "priors", priors)
         require_replace_one(self.guarantee, self.reference)
 
@@ -95,7 +99,7 @@ class FdpRecursion(HighProbabilityBound):
             raise NotApplicable(f"{cls.name} is for exact match")
         if targets.n > MAX_TARGETS and not np.any(whole.tail_mass):
             raise NotApplicable(f"{cls.name} takes at most {MAX_TARGETS} targets, got {targets.n}")
-        return cls(whole.priors, guarantee, whole.tail_mass)
+        return cls(whole.priors, guarantee, whole.tail_mass, whole.tail_runs)
 
     def _tail_at(self, v: int) -> float:
         return self._lines.tail(v)
@@ -107,8 +111,7 @@ class FdpRecursion(HighProbabilityBound):
     def _lines(self) -> Lines:
         respond = best_response(self.guarantee)
         span = min(largest_epsilon(self.guarantee), -np.log(LOWEST))
-        first, which = distinct(self.priors, np.asarray(self.tail_mass))
-        values, counts = with_tail(self.priors[first], np.asarray(self.tail_mass)[first])
+        values, counts, which = distinct_values(self.priors, self.tail_mass, self.tail_runs)
         top = np.where(counts > 0, values, 0.0).max(axis=1, keepdims=True)
         # Prices around the odds against the likeliest value, as far as the privacy loss goes.
         prices = (1 - top) / top * np.exp(np.linspace(-span, span, _PRICES))
@@ -116,7 +119,7 @@ class FdpRecursion(HighProbabilityBound):
         psi = np.concatenate(
             [
                 _psi(values[i : i + rows], counts[i : i + rows], prices[i : i + rows], respond)
-                for i in range(0, len(first), rows)
+                for i in range(0, len(values), rows)
             ]
         )
         return Lines((1 / (1 + prices))[which], (psi / (1 + prices))[which])

@@ -47,7 +47,7 @@ class MisfitTheorem35(Theorem35):
     def holds_for(cls, setting: Setting, metric: NamedMetric) -> str | None:
         if setting.attacker_prior == SAME:
             return "the attacker has the data's own prior, so thm35 says the same"
-        return None
+        return super().holds_for(setting, metric)
 
     @classmethod
     def apply(cls, targets: Targets, guarantee: Guarantee) -> Self:

@@ -31,6 +31,7 @@ from numpy.typing import ArrayLike, NDArray
 from reconbench.bounds import _validate
 from reconbench.bounds._validate import FloatArray
 from reconbench.bounds.ceilings.base import MeanBound, Targets, WholePriors
+from reconbench.bounds.ceilings.tail_runs import TailRuns
 from reconbench.bounds.guarantees._conjugate import Response, best_response
 from reconbench.bounds.guarantees.guarantee import Guarantee
 from reconbench.bounds.guarantees.relation import require_replace_one
@@ -49,7 +50,8 @@ class PriorExact(MeanBound):
     padded with zeros. For several columns it is the joint prior. Where that is too long to list,
     give each row's likeliest values and, as `tail_mass`, the probability of the rest: no value
     that is left out may be likelier than the smallest positive one listed. C_f grows when mass
-    is concentrated, so the rest is counted as values as likely as that, and the bound stays valid.
+    is concentrated, so the rest is counted as values as likely as that, and the bound stays valid;
+    `tail_runs` gives tighter values for it.
 
     For two values it is 1 − the Bayes error (Kulynych 2025, Theorem D.1), for a uniform prior
     the fixed point a = 1 − f((1 − a)/(m − 1)) (Mahloujifar et al. 2024). Assumes exact match and
@@ -60,6 +62,7 @@ class PriorExact(MeanBound):
     priors: FloatArray
     guarantee: Guarantee
     tail_mass: ArrayLike = 0.0
+    tail_runs: TailRuns | None = None
 
     name: ClassVar[str] = "prior-exact"
     reference: ClassVar[str] = "reconbench, prior-exact mean ceiling"
@@ -71,6 +74,7 @@ class PriorExact(MeanBound):
     def __post_init__(self) -> None:
         priors = prior_rows(self.priors)
         tail = tail_masses(self.tail_mass, priors)
+        check_runs(self.tail_runs, tail)
         require_replace_one(self.guarantee, self.reference)
         object.__setattr__(self, "priors", priors)
         object.__setattr__(self, "tail_mass", tail)
@@ -96,12 +100,11 @@ class PriorExact(MeanBound):
     @cached_property
     def _solved(self) -> tuple[FloatArray, FloatArray]:
         respond = best_response(self.guarantee)
-        first, which = distinct(self.priors, np.asarray(self.tail_mass))
-        values, counts = with_tail(self.priors[first], np.asarray(self.tail_mass)[first])
+        values, counts, which = distinct_values(self.priors, self.tail_mass, self.tail_runs)
         rows = max(1, CHUNK // values.shape[1])
         parts = [
             _solve(values[i : i + rows], counts[i : i + rows], respond)
-            for i in range(0, len(first), rows)
+            for i in range(0, len(values), rows)
         ]
         dual, gap = (np.concatenate(part)[which] for part in zip(*parts, strict=True))
         dual.setflags(write=False)
@@ -118,7 +121,7 @@ def prior_exact_bound(whole: WholePriors, guarantee: Guarantee) -> MeanBound:
     from reconbench.bounds.ceilings.prior_exact_sets import PriorExactSets
 
     if whole.success is None:
-        return PriorExact(whole.priors, guarantee, whole.tail_mass)
+        return PriorExact(whole.priors, guarantee, whole.tail_mass, whole.tail_runs)
     return PriorExactSets(whole.priors, guarantee, whole.success)
 
 
@@ -146,6 +149,23 @@ def tail_masses(tail_mass: ArrayLike, priors: FloatArray) -> FloatArray:
     return np.broadcast_to(tail, len(priors))
 
 
+def check_runs(runs: TailRuns | None, tail: FloatArray) -> None:
+    """Refuse runs that are not one row per target with the mass of its tail."""
+    if runs is None:
+        return
+    if runs.values.ndim != 2 or not len(tail) == len(runs.values) == len(runs.counts):
+        raise ValueError(
+            f"tail_runs must have one row per target ({len(tail)}), got values of shape "
+            f"{runs.values.shape} and counts of shape {runs.counts.shape}"
+        )
+    gap = np.abs((runs.values * runs.counts).sum(axis=1) - tail).max()
+    if gap > _TOTAL:
+        raise ValueError(
+            f"tail_runs must add up to tail_mass in each row, a row is off by {gap:.3g}: compute "
+            "them with majorise_tail"
+        )
+
+
 def check_totals(totals: FloatArray, remedy: str) -> None:
     """Refuse rows of probabilities that do not add up to 1."""
     wrong = np.flatnonzero(np.abs(totals - 1) > _TOTAL)
@@ -154,6 +174,20 @@ def check_totals(totals: FloatArray, remedy: str) -> None:
             f"priors must add up to 1 in each row, got {totals[wrong[0]]:.9g} in row {wrong[0]} "
             f"({wrong.size} of {totals.size} rows are off): normalise them, or {remedy}"
         )
+
+
+def distinct_values(
+    priors: FloatArray, tail_mass: ArrayLike, runs: TailRuns | None
+) -> tuple[FloatArray, FloatArray, NDArray[np.intp]]:
+    """The values and counts of each prior that occurs, and which of these every target has."""
+    tail = np.asarray(tail_mass)
+    if runs is None:
+        first, which = distinct(priors, tail)
+        return *with_tail(priors[first], tail[first]), which
+    first, which = distinct(np.column_stack([priors, runs.values, runs.counts]), tail)
+    values = np.column_stack([priors[first], runs.values[first]])
+    counts = np.column_stack([np.ones_like(priors[first]), runs.counts[first]])
+    return values / (values * counts).sum(axis=1, keepdims=True), counts, which
 
 
 def distinct(priors: FloatArray, tail: FloatArray) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

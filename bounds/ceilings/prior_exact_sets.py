@@ -22,18 +22,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reconbench.bounds._validate import FloatArray
-from reconbench.bounds.ceilings._set_programs import (
-    AnyProgram,
-    IntervalProgram,
-    Intervals,
-    SetProgram,
-)
 from reconbench.bounds.ceilings.base import MeanBound, Targets
 from reconbench.bounds.ceilings.prior_exact import (
     PriorExact,
     check_totals,
     prior_exact_bound,
     prior_rows,
+)
+from reconbench.bounds.ceilings.programs.set_programs import (
+    AnyProgram,
+    IntervalProgram,
+    Intervals,
+    SetProgram,
 )
 from reconbench.bounds.guarantees._conjugate import (
     Response,

@@ -45,9 +45,9 @@ class Profile(BestGuessBound):
     a hundred targets that says more.
 
     Erratum: the proof of Theorem 3.5 takes the failures of ε-DP to be independent of the sum. They
-    need not be: some mechanisms pass it, by less than n·δ(ε), and so far only where the bound
-    exceeds one half (docs/profile.md). `ProfileRecursion` and `FdpRecursion` hold at every v, and
-    at confidences of 0.95 and more they are usually lower as well.
+    need not be: some mechanisms pass it, by less than n·δ(ε), for exact match so far only where the
+    bound exceeds one half (docs/profile.md). `ProfileRecursion` and `FdpRecursion` hold at every v,
+    and at confidences of 0.95 and more they are usually lower as well.
     """
 
     name: ClassVar[str] = "profile"

@@ -8,8 +8,8 @@ p_j the best prior success, β_j = p_j/(p_j + (1 − p_j) e^−ε) and γ_j = δ
     P[L ≥ v] ≤ P[Σ_j Bernoulli(β_j) ≥ v] + Σ_j γ_j,
     P[j right, L > i] ≤ β_j·P[L without j ≥ i] + γ_j   for all j and i.
 
-The first serves at low confidences. The second is a line for each ε, and `_recursion` turns them
-into a bound that uses the whole profile at once.
+The first serves at low confidences. The second is a line for each ε, and `programs.recursion` turns
+them into a bound that uses the whole profile at once.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from reconbench.bounds._validate import FloatArray
-from reconbench.bounds.ceilings._recursion import Lines
 from reconbench.bounds.ceilings.base import CONFIDENCES, BestGuessBound, failure_rate, smallest
+from reconbench.bounds.ceilings.programs.recursion import Lines
 from reconbench.bounds.ceilings.swanberg import beta
 from reconbench.bounds.guarantees._conjugate import largest_epsilon
 from reconbench.bounds.guarantees.guarantee import ApproxDP, Guarantee, PureDP

@@ -108,7 +108,8 @@ class Theorem35(BestGuessBound):
     Assumes independent targets given the prior, a decomposable metric and replace-one neighbours.
     The probability is over the table and the mechanism's coins. Weakens as n·δ grows.
     Erratum: its proof takes the failures of ε-DP to be independent of the sum. Some mechanisms
-    pass it, by less than n·δ, and so far only where the bound exceeds one half (docs/profile.md).
+    pass it, by less than n·δ: for exact match so far only where the bound exceeds one half, and
+    where a guess is right for several values even with one target (docs/profile.md).
     """
 
     guarantee: ApproxDP | PureDP

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from reconbench.bounds import _validate
 from reconbench.bounds._validate import FloatArray, positive_integer
 from reconbench.bounds.guarantees.guarantee import GaussianDP, Guarantee, Relation
-from reconbench.bounds.guarantees.relation import require_replace_one
+from reconbench.bounds.guarantees.relation import as_relation, require_replace_one
 from reconbench.bounds.rad._inputs import as_advantage, as_prior, collision, spread
 
 _REFERENCE = "the reconstruction advantage"
@@ -166,23 +166,30 @@ def epsilon_any(gamma: float, prior: ArrayLike | int, delta: float = 0.0) -> flo
     return float(brentq(gap, 0.0, _LARGEST_EPSILON, xtol=1e-13, rtol=1e-14))
 
 
-def dp_sgd_rad(sigma: float, steps: int, m: int) -> float:
+def dp_sgd_rad(
+    sigma: float, steps: int, m: int, relation: Relation | str = Relation.REPLACE_ONE
+) -> float:
     """Example 5.5: 0-RAD of T full-batch DP-SGD steps, uniform prior on m records, aux = ∅.
 
-    Theorem 5.1 at μ = √T/σ. A step with noise σC on a sum of gradients clipped to C is 1/σ-GDP
-    when the neighbour's record is left out or has a zero gradient, as the example has it. When one
-    record is replaced by another, two clipped gradients can be 2C apart and a step is 2/σ-GDP:
-    halve σ for that relation.
+    Theorem 5.1 at μ = 2√T/σ. RAD replaces one record by another: two gradients clipped to C can be
+    2C apart, so a step with noise σC on their sum is 2/σ-GDP.
+
+    Erratum: the example has μ = √T/σ, that of a record which is left out. Pass
+    `relation="add-remove"` for the printed number, which does not bound RAD.
     """
     count = positive_integer("m", m)
-    mu = math.sqrt(positive_integer("steps", steps)) / _validate.positive("sigma", sigma)
+    root_steps = math.sqrt(positive_integer("steps", steps))
+    mu = _gradient_distance(relation) * root_steps / _validate.positive("sigma", sigma)
     return rad_no_aux(GaussianDP(mu, Relation.REPLACE_ONE), 1 / count, 1 / count, 1 / count)
 
 
-def dp_sgd_sigma(gamma: float, steps: int, m: int) -> float:
+def dp_sgd_sigma(
+    gamma: float, steps: int, m: int, relation: Relation | str = Relation.REPLACE_ONE
+) -> float:
     """Example 5.5 inverted: the smallest σ for which ``dp_sgd_rad`` is at most γ.
 
-    For replace-one gradients use twice this σ (see ``dp_sgd_rad``).
+    γ = 0.1, T = 100, m = 10: 43.9. The paper prints 22 (21.93), which `relation="add-remove"`
+    reproduces and which allows twice the distance between two records' gradients.
     """
     from scipy.optimize import brentq
 
@@ -194,9 +201,15 @@ def dp_sgd_sigma(gamma: float, steps: int, m: int) -> float:
     root_steps = math.sqrt(positive_integer("steps", steps))
 
     def gap(log_mu: float) -> float:
-        return dp_sgd_rad(math.exp(-log_mu), 1, count) - target
+        return dp_sgd_rad(math.exp(-log_mu), 1, count, Relation.ADD_REMOVE) - target
 
-    return root_steps / math.exp(float(brentq(gap, -40.0, 5.0, xtol=1e-13, rtol=1e-14)))
+    mu = math.exp(float(brentq(gap, -40.0, 5.0, xtol=1e-13, rtol=1e-14)))
+    return _gradient_distance(relation) * root_steps / mu
+
+
+def _gradient_distance(relation: Relation | str) -> float:
+    """How far apart, in clipping norms, the sums of gradients of two neighbours can be."""
+    return 2.0 if as_relation(relation) is Relation.REPLACE_ONE else 1.0
 
 
 def _odds(epsilon: float) -> float:

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from reconbench.bounds import _validate
 from reconbench.bounds._validate import FloatArray
 from reconbench.bounds.guarantees.guarantee import GaussianDP, Guarantee, PureDP
+from reconbench.bounds.guarantees.relation import why_not_replace_one
 from reconbench.bounds.guarantees.renyi import ORDERS, ZCDP, RenyiBounded, RenyiDP, largest_power
 
 _NO_RENYI = "it needs Rényi divergences; state the guarantee as RenyiDP, ZCDP or GaussianDP"
@@ -125,6 +126,61 @@ class FanoRenyi:
         base = _validate.probabilities("baseline", baseline)
         orders, epsilons = _orders(self.order, guarantee, self.reference)
         return largest_power(base, orders, epsilons, both=False)[0]
+
+
+@dataclass(frozen=True)
+class FanoInformation:
+    """Fano's inequality with the mutual information of μ-GDP on a secret of two values.
+
+    Guo et al. 2023; Kulynych 2025, figure 5. The secret has the prior (base, 1 − base), base ≥ 1/2.
+    Any two outputs' distributions that are μ-GDP are post-processings of N(0, 1) and N(μ, 1) (Dong,
+    Roth and Su 2022, Theorem 2.10), so their information is at most that of these. Replace-one
+    neighbours. nan for base < 1/2, which no secret of two values has.
+    """
+
+    name: ClassVar[str] = "fano-mi"
+    reference: ClassVar[str] = "Guo et al. 2023, Fano's inequality with the exact information"
+    assumptions: ClassVar[str] = "Gaussian DP; a secret of two values; replace-one neighbours"
+
+    def refuses(self, guarantee: Guarantee) -> str | None:
+        if not isinstance(guarantee, GaussianDP):
+            return "it needs Gaussian DP, whose mutual information it computes"
+        return why_not_replace_one(guarantee)
+
+    def success(self, baseline: ArrayLike, guarantee: Guarantee) -> FloatArray:
+        base = _validate.probabilities("baseline", baseline)
+        _refuse(self.refuses(guarantee), self.reference)
+        assert isinstance(guarantee, GaussianDP)
+        found = [self._one(float(b), guarantee.mu) for b in np.ravel(base)]
+        return np.array(found).reshape(np.shape(base))
+
+    def _one(self, base: float, mu: float) -> float:
+        if base < 0.5:
+            return math.nan
+        return fano_information([base, 1 - base], gaussian_information(mu, 1 - base))
+
+
+def gaussian_information(mu: float, prior: float) -> float:
+    """The mutual information in nats of a bit b ~ Bern(prior) and N(μb, 1), by quadrature.
+
+    E over z ~ N(0, 1) of −(1 − π) log(1 − π + π e^m) − π log(π + (1 − π) e^m) with
+    m = μz − μ²/2, by the trapezoidal rule, which converges exponentially for such integrands.
+    """
+    size = _validate.non_negative("mu", mu)
+    pi = float(_validate.probabilities("prior", prior))
+    if pi in (0.0, 1.0) or size == 0:
+        return 0.0
+    entropy = -pi * math.log(pi) - (1 - pi) * math.log1p(-pi)
+    # Beyond, the two normals overlap by less than 1e-300.
+    if size > 80:
+        return entropy
+    z = np.linspace(-38.0, 38.0, 40_001)
+    weight = np.exp(-(z**2) / 2)
+    m = size * z - size**2 / 2
+    yes, no = math.log(pi), math.log1p(-pi)
+    terms = -(1 - pi) * np.logaddexp(no, yes + m) - pi * np.logaddexp(yes, no + m)
+    found = float(weight @ terms) / float(weight.sum())
+    return min(max(found, 0.0), entropy)
 
 
 def fano_information(prior: ArrayLike, information: float) -> float:

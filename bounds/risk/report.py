@@ -10,10 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from reconbench.bounds import _validate
-from reconbench.bounds.guarantees.guarantee import Guarantee
+from reconbench.bounds.guarantees.guarantee import Guarantee, as_replace_one, stated_pair
+from reconbench.bounds.guarantees.relation import why_not_replace_one
 from reconbench.bounds.risk.one_target import (
     BinaryPriorBound,
     OneTargetBound,
+    PriorExactBound,
+    ProfileBound,
+    ProfileRecursionBound,
     RiskBound,
     TotalVariationBound,
     UnifiedBound,
@@ -23,24 +27,31 @@ from reconbench.bounds.risk.one_target import (
 from reconbench.bounds.risk.renyi import FanoRenyi, ReRoPure, ReRoRenyi, ReRoZCDP
 from reconbench.bounds.risk.singling_out import Narcissus, SinglingOut
 
-# Hold for every prior with the given baseline.
-ANY_PRIOR: tuple[RiskBound, ...] = (
+# Hold for every prior with the given baseline and every success event.
+ANY_EVENT: tuple[RiskBound, ...] = (
     UnifiedBound(),
-    OneTargetBound(),
+    ProfileRecursionBound(),
     TotalVariationBound(),
     ReRoPure(),
     ReRoRenyi(),
     ReRoZCDP(),
     FanoRenyi(),
 )
-RISK_BOUNDS: tuple[RiskBound, ...] = (*ANY_PRIOR, BinaryPriorBound())
+# Hold for every prior where a guess is right for one value, too.
+EXACT_MATCH: tuple[RiskBound, ...] = (OneTargetBound(), ProfileBound(), PriorExactBound())
+RISK_BOUNDS: tuple[RiskBound, ...] = (*ANY_EVENT, *EXACT_MATCH, BinaryPriorBound())
 
 
-def risk_bounds(records: int | None = None) -> tuple[RiskBound, ...]:
-    """The bounds to list; with the number of records, those on the average table as well."""
-    if records is None:
-        return RISK_BOUNDS
-    return (*RISK_BOUNDS, SinglingOut(records), Narcissus(records))
+def risk_bounds(records: int | None = None, delta: float = 1e-5) -> tuple[RiskBound, ...]:
+    """The bounds to list; with the number of records, those on the average table as well.
+
+    `delta` is where `thm35` reads the (ε, δ) of a guarantee that is not stated as a pair.
+    """
+    stated = tuple(
+        OneTargetBound(delta) if isinstance(bound, OneTargetBound) else bound
+        for bound in RISK_BOUNDS
+    )
+    return stated if records is None else (*stated, SinglingOut(records), Narcissus(records))
 
 
 def risk_report(
@@ -48,31 +59,41 @@ def risk_report(
 ) -> dict[str, Any]:
     """Success and advantage by every bound that applies at this baseline, ready for JSON.
 
-    `success` and `advantage` at the top are those of the best bound that holds for every prior;
-    `tv` bounds the advantage at any baseline.
+    `success` and `advantage` at the top are those of `bound`, the smallest that holds for every
+    prior and exact match; `any_event` has those of the smallest that holds for every success
+    event; `tv` bounds the advantage at any baseline. Bounds for replace-one neighbours take an
+    add-or-remove-one guarantee through `as_replace_one`; each row has the guarantee it used.
     """
-    base = float(_validate.probabilities("baseline", baseline))
+    try:
+        (base,) = np.atleast_1d(_validate.probabilities("baseline", baseline)).tolist()
+    except ValueError as error:
+        if np.size(baseline) == 1:
+            raise
+        raise ValueError(
+            f"baseline must be one number, got {np.size(baseline)}: use compare_bounds for several"
+        ) from error
     rows: dict[str, dict[str, Any]] = {}
     left_out: dict[str, str] = {}
     for bound in bounds:
-        reason = bound.refuses(guarantee)
-        value = math.nan if reason else float(bound.success(base, guarantee))
+        used, reason = _suit(bound, guarantee)
+        value = math.nan if reason else float(bound.success(base, used))
         if math.isnan(value):
             left_out[bound.name] = reason or f"it does not cover a baseline of {base:g}"
             continue
-        rows[bound.name] = {
-            "reference": bound.reference,
-            "assumptions": bound.assumptions,
-            **_measures(value, base),
-        }
-    general = {bound.name for bound in ANY_PRIOR}
-    best = min((n for n in rows if n in general), key=lambda n: rows[n]["success"])
+        rows[bound.name] = {**_declare(bound, used), **_measures(value, base)}
+
+    def best(of: Sequence[RiskBound]) -> dict[str, Any]:
+        names = [bound.name for bound in of if bound.name in rows]
+        # On a tie the first listed, which assumes less.
+        name = min(names, key=lambda name: rows[name]["success"])
+        return {"bound": name, **_measures(rows[name]["success"], base)}
+
     return {
         "guarantee": guarantee.describe(),
         "relation": guarantee.relation.value,
         "baseline": base,
-        "best": best,
-        **_measures(rows[best]["success"], base),
+        **best((*ANY_EVENT, *EXACT_MATCH)),
+        "any_event": best(ANY_EVENT),
         "tv": guarantee.total_variation(),
         "bounds": rows,
         "not_applicable": left_out,
@@ -84,20 +105,19 @@ def compare_bounds(
 ) -> dict[str, Any]:
     """Success by every bound that applies, over many baselines: a table or a figure, for JSON.
 
-    A baseline that a bound does not cover is None.
+    A baseline that a bound does not cover is None. Relations are treated as in `risk_report`.
     """
     base = _validate.probability_vector("baselines", np.atleast_1d(np.asarray(baselines)))
     rows: dict[str, dict[str, Any]] = {}
     left_out: dict[str, str] = {}
     for bound in bounds:
-        reason = bound.refuses(guarantee)
+        used, reason = _suit(bound, guarantee)
         if reason:
             left_out[bound.name] = reason
             continue
-        values = bound.success(base, guarantee).tolist()
+        values = bound.success(base, used).tolist()
         rows[bound.name] = {
-            "reference": bound.reference,
-            "assumptions": bound.assumptions,
+            **_declare(bound, used),
             "success": [None if math.isnan(value) else value for value in values],
         }
     return {
@@ -106,6 +126,28 @@ def compare_bounds(
         "baselines": base.tolist(),
         "bounds": rows,
         "not_applicable": left_out,
+    }
+
+
+def _suit(bound: RiskBound, guarantee: Guarantee) -> tuple[Guarantee, str | None]:
+    """The guarantee in the relation that the bound needs, and why it does not apply if so."""
+    if why_not_replace_one(guarantee) is None or bound.refuses(guarantee) is None:
+        return guarantee, bound.refuses(guarantee)
+    # A bound stated at one pair converts the pair, the others the whole curve.
+    replaced: Guarantee = (
+        stated_pair(guarantee, bound.delta)
+        if isinstance(bound, OneTargetBound)
+        else as_replace_one(guarantee)
+    )
+    return replaced, bound.refuses(replaced)
+
+
+def _declare(bound: RiskBound, used: Guarantee) -> dict[str, str]:
+    return {
+        "reference": bound.reference,
+        "assumptions": bound.assumptions,
+        "guarantee": used.describe(),
+        "relation": used.relation.value,
     }
 
 

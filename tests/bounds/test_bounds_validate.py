@@ -50,6 +50,6 @@ def test_bounds_need_neither_torch_nor_pandas_nor_pgmpy() -> None:
 def test_the_documented_examples_run() -> None:
     text = (Path(__file__).parents[2] / "docs" / "ceilings.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
-    assert len(blocks) == 2
+    assert len(blocks) == 4
     for block in blocks:
         exec(compile(block, "docs/ceilings.md", "exec"), {})

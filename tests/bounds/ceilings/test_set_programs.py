@@ -9,9 +9,9 @@ import pytest
 from numpy.typing import NDArray
 
 from reconbench.bounds import ApproxDP, GaussianDP, Guarantee, PureDP
-from reconbench.bounds.ceilings._set_programs import AnyProgram, IntervalProgram, Intervals
 from reconbench.bounds.ceilings.prior_exact import PriorExact
 from reconbench.bounds.ceilings.prior_exact_sets import PriorExactSets, _tangents, within
+from reconbench.bounds.ceilings.programs.set_programs import AnyProgram, IntervalProgram, Intervals
 from reconbench.bounds.guarantees._conjugate import best_response
 
 FloatArray = NDArray[np.float64]

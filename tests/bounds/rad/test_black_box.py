@@ -186,15 +186,32 @@ class TestDpSgd:
     """Example 5.5."""
 
     def test_sigma(self) -> None:
+        # Replacing a record by another moves a sum of clipped gradients two clipping norms.
         sigma = dp_sgd_sigma(0.1, 100, 10)
-        assert sigma == pytest.approx(21.93, abs=0.005)
+        assert sigma == pytest.approx(43.87, abs=0.005)
         assert dp_sgd_rad(sigma, 100, 10) == pytest.approx(0.1, rel=1e-10)
-        # Replacing a record by another moves a sum of clipped gradients twice as far.
-        assert 2 * sigma == pytest.approx(43.9, abs=0.05)
+        printed = dp_sgd_sigma(0.1, 100, 10, "add-remove")
+        assert printed == pytest.approx(21.93, abs=0.005)
+        assert dp_sgd_rad(printed, 100, 10) > 0.19
+        with pytest.raises(ValueError, match="relation must be replace-one or add-remove"):
+            dp_sgd_sigma(0.1, 100, 10, "swap")
+
+    def test_the_printed_noise_lets_two_opposite_gradients_pass(self) -> None:
+        """Ten records at the two ends of the clipping ball: true RAD of the best attack.
+
+        One step with 100 times less noise power; the record is ±C, half the values each.
+        """
+        for relation, safe in (("replace-one", True), ("add-remove", False)):
+            mu = 2 * math.sqrt(100) / dp_sgd_sigma(0.1, 100, 10, relation)
+            # Guess one value of the sign seen: right with probability (1/5) Φ(μ/2) if it took
+            # part, 1/10 if another draw did.
+            gain = norm.cdf(mu / 2) / 5 - 0.1
+            best = dp_sgd_rad(dp_sgd_sigma(0.1, 100, 10, relation), 100, 10)
+            assert gain <= best and (best <= 0.1 + 1e-9) is safe
 
     def test_printed_fixed_point(self) -> None:
         m, gamma, steps = 10, 0.1, 100
-        sigma = dp_sgd_sigma(gamma, steps, m)
+        sigma = dp_sgd_sigma(gamma, steps, m, "add-remove")
         alpha = min(1 / (m - 1), float(norm.sf(math.sqrt(steps) / (2 * sigma))))
         below = norm.isf(alpha) - norm.isf(m / (m - 1) * gamma + alpha)
         assert sigma == pytest.approx(math.sqrt(steps) / below, rel=1e-9)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import math
+from itertools import combinations
 
 import mpmath
 import numpy as np
 import pytest
 import riskcal.analysis as riskcal
 from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar
-from scipy.special import ndtri
+from scipy.optimize import linprog, minimize_scalar
+from scipy.special import ndtr, ndtri
 
 from reconbench.bounds import (
     RISK_BOUNDS,
@@ -23,7 +24,13 @@ from reconbench.bounds import (
     Guarantee,
     LaplaceDP,
     OneTargetBound,
+    PriorExact,
+    PriorExactBound,
     PrivacyProfile,
+    Profile,
+    ProfileBound,
+    ProfileRecursion,
+    ProfileRecursionBound,
     PureDP,
     RandomisedResponse,
     Relation,
@@ -32,6 +39,8 @@ from reconbench.bounds import (
     ReRoRenyi,
     ReRoZCDP,
     RiskBound,
+    SharpestBound,
+    Theorem35,
     TotalVariationBound,
     UnifiedBound,
     advantage,
@@ -43,6 +52,7 @@ from reconbench.bounds import (
     risk_report,
     worst_advantage,
 )
+from reconbench.bounds.guarantees.guarantee import stated_pair
 
 FloatArray = NDArray[np.float64]
 ERRORS = 4.5
@@ -107,13 +117,19 @@ def test_no_attack_on_a_random_channel_passes_any_bound() -> None:
             pairs: list[tuple[RiskBound, Guarantee]] = [
                 (UnifiedBound(), profile),
                 (TotalVariationBound(), profile),
-                (OneTargetBound(), profile),
+                (ProfileRecursionBound(), profile),
                 (ReRoPure(), pure),
                 (ReRoRenyi(), renyi),
                 (ReRoRenyi(order=2.0), renyi),
                 (FanoRenyi(), renyi),
                 (UnifiedBound(), renyi),
             ]
+            if hits is exact:
+                pairs += [
+                    (OneTargetBound(0.01), profile),
+                    (ProfileBound(), profile),
+                    (PriorExactBound(), profile),
+                ]
             for bound, guarantee in pairs:
                 assert success <= float(bound.success(baseline, guarantee)) + 1e-12
         if values == 2:
@@ -221,6 +237,8 @@ def test_perfect_privacy_and_none(bound: RiskBound) -> None:
         if bound.refuses(nothing) is None:
             values = bound.success(base, nothing)
             assert np.all((values == 1.0) | np.isnan(values))
+    if bound.name == "thm35":
+        bound = OneTargetBound(0.0)  # no δ to add
     perfect = bound.success(base, GaussianDP(0.0))
     # The grid of orders ends short of t → ∞.
     np.testing.assert_allclose(perfect[~np.isnan(perfect)], base[~np.isnan(perfect)], rtol=3e-3)
@@ -295,12 +313,136 @@ def test_reports_are_json_and_say_what_is_left_out() -> None:
     assert report["bounds"]["f-dp"]["advantage"] == pytest.approx(0.2891437)
     assert set(report["not_applicable"]) == {"rero-pure", "binary"}
     assert "does not cover a baseline of 0.1" in report["not_applicable"]["binary"]
-    # Two values are an assumption: the headline does not use it.
+    # Exact match is an assumption: the headline uses it and says so, beside any event.
     high = risk_report(0.7, GaussianDP(1.0))
-    assert high["bounds"]["binary"]["success"] < high["success"]
+    assert high["bound"] == "prior-exact" and high["any_event"]["bound"] == "profile-recursion"
+    assert high["success"] < high["any_event"]["success"] < high["bounds"]["f-dp"]["success"]
+
+
+def test_relations_are_converted_where_a_bound_needs_it() -> None:
     added = risk_report(0.7, GaussianDP(1.0, Relation.ADD_REMOVE))
-    assert "as_replace_one" in added["not_applicable"]["binary"]
-    assert added["best"] not in ("binary", "thm35")
+    assert added["relation"] == "add-or-remove-one" and "binary" not in added["not_applicable"]
+    replaced = risk_report(0.7, GaussianDP(2.0))
+    for name in ("thm35", "profile", "prior-exact", "profile-recursion", "binary"):
+        assert added["bounds"][name]["relation"] == "replace-one"
+        assert added["bounds"][name]["success"] == replaced["bounds"][name]["success"]
+    for name in ("f-dp", "tv", "fano"):
+        assert added["bounds"][name]["relation"] == "add-or-remove-one"
+    assert compare_bounds([0.1], GaussianDP(1.0, Relation.ADD_REMOVE))["not_applicable"].keys() == {
+        "rero-pure"
+    }
+    # thm35 converts its pair; the curve of the pair has no ε at the same δ.
+    pair = risk_report(0.6, ApproxDP(0.4, 1e-5, Relation.ADD_REMOVE))["bounds"]["thm35"]
+    twice = ApproxDP(0.8, 1e-5 * (1 + math.exp(0.4)))
+    assert pair["success"] == pytest.approx(float(OneTargetBound().success(0.6, twice)))
+
+
+def test_f_dp_holds_for_add_remove_as_it_is() -> None:
+    """Release: the other records alone give N(0, 1), the target moves it by up to 1 either way.
+
+    Under add-or-remove-one that is 1-GDP. The best attack on ±1 reaches 1 − f(1/2) exactly.
+    """
+    bound = float(UnifiedBound().success(0.5, GaussianDP(1.0, Relation.ADD_REMOVE)))
+    assert bound == pytest.approx(float(ndtr(1.0)))
+    exact = float(ndtr(2.0 / 2))
+    assert exact <= bound + 1e-15
+    # Bounds that compare two values of the target would be too small without the conversion.
+    assert float(PriorExactBound().success(0.5, GaussianDP(1.0))) < exact
+    sharp = float(SharpestBound().success(0.5, GaussianDP(1.0, Relation.ADD_REMOVE)))
+    assert sharp == pytest.approx(exact)
+
+
+def test_one_name_is_one_bound() -> None:
+    """risk and ceiling print the same number under the same name, with one target."""
+    for guarantee in (ApproxDP(1.0, 1e-5), GaussianDP(0.8), PureDP(2.0), LaplaceDP(1.0)):
+        for base in (0.01, 0.3, 0.6):
+            rows = risk_report(base, guarantee)["bounds"]
+            budget = stated_pair(guarantee, 1e-5)
+            printed = float(Theorem35(np.array([base]), budget).tail(1))
+            assert rows["thm35"]["success"] == pytest.approx(printed, rel=1e-9)
+            over_profile = float(Profile(np.array([base]), guarantee).tail(1))
+            assert rows["profile"]["success"] == pytest.approx(over_profile, rel=2e-3)
+            proved = float(ProfileRecursion(np.array([base]), guarantee).tail(1))
+            assert rows["profile-recursion"]["success"] == pytest.approx(proved, rel=3e-2)
+            known = PriorExact(np.array([[base]]), guarantee, 1 - base).mean
+            assert rows["prior-exact"]["success"] == pytest.approx(known, rel=1e-9)
+            assert known <= over_profile * (1 + 1e-9)
+    found = risk_report(0.6, ApproxDP(1.0, 1e-5))["bounds"]
+    assert found["thm35"]["success"] == pytest.approx(0.80305, abs=1e-5)
+    assert found["profile"]["success"] == pytest.approx(0.78485, abs=1e-5)
+
+
+def most_success(prior: FloatArray, hits: FloatArray, epsilon: float, delta: float) -> float:
+    """The success of the best (ε, δ)-DP mechanism that outputs a guess: a linear program.
+
+    Variables P[guess g | value z] and, for each pair of values and guess, its excess.
+    """
+    values, guesses = hits.shape
+    pairs = [(z, w) for z in range(values) for w in range(values) if z != w]
+    size = values * guesses
+    total = size + len(pairs) * guesses
+    rows, limits = [], []
+    for k, (z, w) in enumerate(pairs):
+        summed = np.zeros(total)
+        for g in range(guesses):
+            row, slack = np.zeros(total), size + k * guesses + g
+            row[z * guesses + g], row[w * guesses + g], row[slack] = 1, -math.exp(epsilon), -1
+            rows.append(row)
+            limits.append(0.0)
+            summed[slack] = 1
+        rows.append(summed)
+        limits.append(delta)
+    equal = np.kron(np.eye(values), np.ones(guesses))
+    equal = np.hstack([equal, np.zeros((values, total - size))])
+    gain = np.concatenate([(prior[:, None] * hits).ravel(), np.zeros(total - size)])
+    done = linprog(-gain, np.array(rows), limits, equal, np.ones(values), (0, 1))
+    assert done.fun is not None, done.message
+    return -float(done.fun)
+
+
+def test_theorem_35_with_one_target_by_linear_programs() -> None:
+    """Exact match: never passed, attained for uniform priors. Sets of values: passed."""
+    rng = np.random.default_rng(35)
+    for _ in range(12):
+        values = int(rng.integers(2, 5))
+        prior = rng.dirichlet(np.full(values, rng.choice([0.5, 2.0, 50.0])))
+        epsilon, delta = float(rng.uniform(0.05, 2)), float(rng.uniform(0.001, 0.3))
+        true = most_success(prior, np.eye(values), epsilon, delta)
+        pair = ApproxDP(epsilon, delta)
+        assert true <= float(OneTargetBound().success(prior.max(), pair)) + 1e-9
+        assert true == pytest.approx(PriorExact(prior[None], pair).mean, abs=1e-7)
+    even = most_success(np.full(4, 0.25), np.eye(4), 1.0, 0.1)
+    assert even == pytest.approx(float(OneTargetBound().success(0.25, ApproxDP(1.0, 0.1))))
+    for values, size, epsilon, known in ((4, 2, 1.0, 0.7714), (6, 2, 0.1, 0.4364)):
+        sets = list(combinations(range(values), size))
+        twos = np.array([[float(z in chosen) for chosen in sets] for z in range(values)])
+        true = most_success(np.full(values, 1 / values), twos, epsilon, 0.1)
+        assert true == pytest.approx(known, abs=1e-4)
+        base, pair = size / values, ApproxDP(epsilon, 0.1)
+        for printed in (OneTargetBound(), ProfileBound()):
+            assert true > float(printed.success(base, pair)) + 0.005
+        assert true <= float(ProfileRecursionBound().success(base, pair)) + 1e-9
+
+
+def test_any_event_bound_against_its_formula_and_f_dp() -> None:
+    base = np.array([0.0, 1e-9, 0.1, 0.5, 0.9, 1.0])
+    found = ProfileRecursionBound().success(base, ApproxDP(1.0, 0.05))
+    pairs = [(e, ApproxDP(1.0, 0.05).delta_at(e)) for e in np.linspace(0, 1, 65)]
+    slow = [min((math.exp(e) * b + d) / (1 + math.expm1(e) * b) for e, d in pairs) for b in base]
+    np.testing.assert_allclose(found, np.minimum(slow, 1), rtol=1e-12)
+    for guarantee in (PureDP(1.0), ApproxDP(2.0, 1e-4), GaussianDP(0.8), LaplaceDP(1.5)):
+        sharp = ProfileRecursionBound().success(base, guarantee)
+        # The grid of ε is coarse where it is large, which small baselines ask for.
+        assert np.all(sharp <= UnifiedBound().success(base, guarantee) * 1.05 + 1e-12)
+
+
+def test_several_baselines_are_refused_by_name() -> None:
+    with pytest.raises(ValueError, match="baseline must be one number, got 2: use compare_bounds"):
+        risk_report([0.1, 0.2], GaussianDP(1.0))  # type: ignore[arg-type]
+    assert risk_report(np.array([0.1]), GaussianDP(1.0))["baseline"] == 0.1  # type: ignore[arg-type]
+
+
+def test_average_table_bounds_in_a_table() -> None:
 
     table = json.loads(json.dumps(compare_bounds([0.1, 0.6], PureDP(1.0), risk_bounds(2))))
     assert table["bounds"]["binary"]["success"][0] is None
