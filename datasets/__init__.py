@@ -16,7 +16,7 @@ if __name__ != "reconbench.datasets":
 from reconbench.datasets.domain import Attribute, Domain, DomainError
 from reconbench.datasets.network.baynet import BayNet
 from reconbench.datasets.network.bif import load_prior, save_prior
-from reconbench.datasets.prior import Prior, draw_targets
+from reconbench.datasets.prior import Prior, draw_targets, list_likeliest_values
 from reconbench.datasets.table import Table
 
 __all__ = [
@@ -27,6 +27,7 @@ __all__ = [
     "Prior",
     "Table",
     "draw_targets",
+    "list_likeliest_values",
     "load_prior",
     "save_prior",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -45,6 +46,29 @@ class Prior(Protocol):
     def map(self, known: Table, targets: Sequence[str]) -> tuple[Table, Floats]:
         """The likeliest joint value of the targets given what is known, and its probability."""
         ...
+
+
+# Joint priors of more numbers are not enumerated to find their likeliest values.
+MAX_ENUMERATED = 1 << 22
+
+
+def list_likeliest_values(prior: Prior, known: Table, targets: Sequence[str], count: int) -> Floats:
+    """The probabilities of each record's ``count`` likeliest joint target values, largest first.
+
+    Fewer where the targets have fewer values. A prior with a ``likeliest`` method of its own is
+    asked; otherwise the joint prior is enumerated, and where it is too long for that (2²² numbers
+    over all records) only the likeliest value of each record is listed.
+    """
+    own = getattr(prior, "likeliest", None)
+    if callable(own):
+        return np.asarray(own(known, targets, count), dtype=np.float64)
+    values = prod(prior.domain.project(targets).sizes)
+    if len(known) * values > MAX_ENUMERATED:
+        return prior.map(known, targets)[1][:, None]
+    joint = prior.conditional(known, targets).reshape(len(known), -1)
+    if values > count:
+        joint = np.partition(joint, values - count, axis=1)[:, -count:]
+    return -np.sort(-joint, axis=1)
 
 
 def draw_targets(

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from math import prod
 
 import numpy as np
 
 from reconbench.attacks.metrics.base import Bools, Codes, Floats
-from reconbench.bounds import WholePriors
-from reconbench.datasets import Domain, Prior, Table
+from reconbench.bounds import TailRuns, WholePriors, majorise_tail
+from reconbench.datasets import Domain, Prior, Table, list_likeliest_values
 
-# Joint priors of more numbers are not listed.
+# Whole priors list so many values of a record at most, and so many numbers altogether.
+MAX_VALUES = 1 << 10
 MAX_LISTED = 1 << 22
+# So many more values of a record are looked at to bound the rest.
+DEPTH = 1 << 12
 
 
 @dataclass(frozen=True)
@@ -44,8 +48,38 @@ class ExactMatch:
         return np.stack([weights.argmax(axis=-1) for weights in columns], axis=-1)
 
     def whole_priors(self, prior: Prior, known: Table, targets: Sequence[str]) -> WholePriors:
-        """Where the joint prior is too long to list, its likeliest value and the rest's mass do."""
-        if len(known) * prod(prior.domain.project(targets).sizes) > MAX_LISTED:
-            _, likeliest = prior.map(known, targets)
-            return WholePriors(likeliest[:, None], 1 - likeliest)
-        return WholePriors(prior.conditional(known, targets).reshape(len(known), -1))
+        """Each target's joint prior: its likeliest values, and runs that majorise the rest.
+
+        The rest is bounded by longer lists and by the priors of subsets of the targets (all
+        prefixes, columns and pairs): a record is right on all targets only if it is on a subset.
+        """
+        n, values = len(known), _count_values(prior, targets)
+        listed = max(1, min(MAX_VALUES, MAX_LISTED // n))
+        if values <= listed:
+            return WholePriors(prior.conditional(known, targets).reshape(n, -1))
+        codes, which = np.unique(known.codes, axis=0, return_inverse=True)
+        rows, which = Table(known.domain, codes), which.reshape(-1)
+        deep = max(listed, min(DEPTH, MAX_LISTED // len(codes)))
+        own = list_likeliest_values(prior, rows, targets, deep)
+        top = own[:, :listed]
+        subsets = [
+            list_likeliest_values(prior, rows, subset, deep)
+            for subset in _subsets(targets)
+            if _count_values(prior, subset) > top.shape[1]
+        ]
+        runs = majorise_tail(top, [own, *subsets])
+        tail = np.maximum(1 - top.sum(axis=1), 0.0)
+        return WholePriors(
+            top[which], tail[which], tail_runs=TailRuns(runs.values[which], runs.counts[which])
+        )
+
+
+def _subsets(targets: Sequence[str]) -> list[tuple[str, ...]]:
+    """Prefixes, single columns and pairs: few, and most of them quick to list."""
+    prefixes = [tuple(targets[:count]) for count in range(1, len(targets))]
+    few = [*combinations(targets, 1), *combinations(targets, 2)]
+    return list(dict.fromkeys(s for s in (*prefixes, *few) if len(s) < len(targets)))
+
+
+def _count_values(prior: Prior, targets: Sequence[str]) -> int:
+    return prod(prior.domain.project(targets).sizes)

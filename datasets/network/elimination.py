@@ -96,6 +96,13 @@ class Elimination:
         self.factors.append(Factor(scope, self._scaled(values.max(axis=-1))))
         return scope, values.argmax(axis=-1)
 
+    def max_ratios(self, variable: int) -> tuple[tuple[int, ...], Floats]:
+        """Eliminate by maximum; returns the scope and each value over the largest, in [0, 1]."""
+        scope, values = self._take(variable)
+        largest = values.max(axis=-1)
+        self.factors.append(Factor(scope, self._scaled(largest)))
+        return scope, values / np.where(largest > 0, largest, 1.0)[..., None]
+
     def draw_out(self, variable: int) -> tuple[tuple[int, ...], Floats]:
         """Eliminate by sum; returns the scope and the variable's cumulative chances over it."""
         scope, values = self._take(variable)
