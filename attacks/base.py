@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reconbench.attacks.metrics import Metric
+from reconbench.bounds import CompactTail
 from reconbench.datasets import Domain, DomainError, Prior, Table
 from reconbench.mechanisms import Mechanism, Release
 
@@ -26,12 +27,14 @@ class BestPossible:
     """The largest expected success of any attack that sees what this one saw.
 
     ``error`` is the Monte Carlo standard error of ``expected``; ``converged`` says whether the
-    computation behind it passed its own checks.
+    computation behind it passed its own checks. ``successes`` is the distribution, given the
+    release, of the number of successes of the attack that has this expectation, if it is known.
     """
 
     expected: float
     error: float = 0.0
     converged: bool = True
+    successes: CompactTail | None = None
 
     def __post_init__(self) -> None:
         if not (isfinite(self.expected) and isfinite(self.error) and self.error >= 0):

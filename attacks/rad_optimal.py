@@ -30,6 +30,7 @@ from reconbench.attacks.base import (
     Reconstruction,
 )
 from reconbench.attacks.metrics import ExactMatch
+from reconbench.bounds import CompactTail, PoissonBinomial
 from reconbench.bounds.rad import rad_given
 from reconbench.datasets import Prior, Table
 from reconbench.mechanisms.channels import ChannelRelease
@@ -82,8 +83,11 @@ class Optimal:
             gains, posterior = gains @ counts.T, posterior @ counts.T
         guess = argmax_at_random(gains, rng)
         scores = np.minimum(posterior[np.arange(view.n), guess], 1.0)
-        best = float(np.minimum(posterior.max(axis=1), 1.0).sum())
-        return view.reconstruction(every.codes[guess], scores, bound_rad(view), BestPossible(best))
+        most = np.minimum(posterior.max(axis=1), 1.0)
+        # Reports are independent of each other, and so are records given all of them.
+        successes = CompactTail.of(PoissonBinomial(most)) if view.others is None else None
+        best = BestPossible(float(most.sum()), successes=successes)
+        return view.reconstruction(every.codes[guess], scores, bound_rad(view), best)
 
 
 def bound_rad(view: AttackerView) -> dict[str, float]:

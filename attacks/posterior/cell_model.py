@@ -10,6 +10,7 @@ from reconbench.attacks.marginals.release_parts import shared_parts
 from reconbench.attacks.posterior.chains import find_partners, find_partners_by_sorting
 from reconbench.attacks.posterior.gibbs import block_sweep, cell_sweep, cell_trades
 from reconbench.attacks.posterior.posteriors import (
+    BATCHES,
     ColumnPosteriors,
     JointPosteriors,
     Posteriors,
@@ -178,7 +179,8 @@ class CellModel:
         return np.asarray(np.sum(own, axis=(0, 2)))
 
     def forget(self, sweeps: int) -> None:
-        self._sums = np.zeros_like(self._chances) if not self._several else None
+        self._sums = np.zeros((BATCHES, *self._chances.shape)) if not self._several else None
+        self._sweeps = max(sweeps, 1)
         self._watch = self._likeliest()
         chains, n, offered = self._block.shape
         self._odds = np.zeros((chains, n, len(self._watch)))
@@ -199,10 +201,12 @@ class CellModel:
         return np.ascontiguousarray(likeliest.transpose(1, 0, 2))
 
     def keep(self, replicas: Codes) -> None:
-        if self._sums is not None:
-            self._sums += self._chances
-            return
         self._turn += 1
+        if self._sums is not None:
+            self._sums[min((self._turn - 1) * BATCHES // self._sweeps, BATCHES - 1)] += (
+                self._chances
+            )
+            return
         if self._turn % self._every:
             return
         for chain, (offered, weights) in enumerate(zip(self._offered, self._block, strict=True)):
@@ -210,6 +214,9 @@ class CellModel:
             codes = offered[index, record].astype(np.min_scalar_type(max(self._sizes)))
             chains = np.full(len(record), chain)
             self._draws.append((chains, self._group[record], codes, weights[record, index]))
+
+    def tables(self, replicas: Codes) -> Codes:
+        return self._codes[replicas][:, :, self._hidden]
 
     def posteriors(self) -> Posteriors:
         if self._sums is not None:

@@ -9,7 +9,7 @@ from reconbench.attacks.base import AttackerView, log_chances
 from reconbench.attacks.marginals.release_parts import ReleaseParts, shared_parts
 from reconbench.attacks.posterior.chains import find_partners
 from reconbench.attacks.posterior.gibbs import gram_round
-from reconbench.attacks.posterior.posteriors import ColumnPosteriors, Posteriors
+from reconbench.attacks.posterior.posteriors import BATCHES, ColumnPosteriors, Posteriors
 from reconbench.mechanisms import MarginalsRelease
 
 Codes = npt.NDArray[np.int64]
@@ -75,10 +75,15 @@ class GramModel:
         return np.asarray(self._log_prior[rows, self._x[replicas]].sum(axis=1))
 
     def forget(self, sweeps: int) -> None:
-        self._sums = np.zeros_like(self._chances)
+        self._sums = np.zeros((BATCHES, *self._chances.shape))
+        self._kept, self._sweeps = 0, max(sweeps, 1)
 
     def keep(self, replicas: Codes) -> None:
-        self._sums += self._chances
+        self._sums[min(self._kept * BATCHES // self._sweeps, BATCHES - 1)] += self._chances
+        self._kept += 1
+
+    def tables(self, replicas: Codes) -> Codes:
+        return self._x[replicas][..., None]
 
     def posteriors(self) -> Posteriors:
         return ColumnPosteriors.of(self._view, self._sums)

@@ -16,7 +16,7 @@ does.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, Protocol
 
 import numpy as np
@@ -51,6 +51,9 @@ RHAT_LIMIT = 1.1
 WORK = 2_000_000_000
 LONG = 1_000
 FEWEST_SWEEPS = 20
+# Tables of each chain that are kept to count successes on, and the most values in all of them.
+TABLES = 200
+KEPT_VALUES = 1 << 24
 
 
 class Posterior:
@@ -89,7 +92,7 @@ class Posterior:
         traces = self.run(model, plan, rng, exact=release.noise_sd == 0)
         posteriors = model.posteriors()
         converged = traces.rhat <= RHAT_LIMIT and not (release.noise_sd == 0 and traces.misfit > 0)
-        best = estimate_best_possible(posteriors, converged)
+        best = estimate_best_possible(posteriors, view, np.array(traces.tables), converged)
         guess = posteriors.guess(range(self.chains))
         scores = np.mean([posteriors.success(c, guess) for c in range(self.chains)], axis=0)
         info = {
@@ -129,8 +132,14 @@ class Posterior:
             sweeps = plan.sweeps << doublings
             model.forget(sweeps)
             traces = Traces.empty(self.chains, sweeps)
+            every = max(
+                1, -(-sweeps // TABLES), model.tables(at[:, -1]).size * sweeps // KEPT_VALUES
+            )
             for t in range(sweeps):
                 errors = self._sweep(model, at, levels, t, rng, kept=traces)
+                if t % every == 0:
+                    tables = model.tables(at[:, -1])
+                    traces.tables.append(tables.astype(np.min_scalar_type(int(tables.max()))))
             if traces.rhat <= RHAT_LIMIT:
                 break
         return traces
@@ -168,10 +177,14 @@ class Plan:
 
 @dataclass(frozen=True)
 class Traces:
-    """Two numbers of every kept sweep, (chains, sweeps) each, by which chains are compared."""
+    """Two numbers of every kept sweep, (chains, sweeps) each, by which chains are compared.
+
+    ``tables`` are the hidden columns after some of the sweeps, (chains, n, targets) each.
+    """
 
     errors: Floats
     log_priors: Floats
+    tables: list[Codes] = field(default_factory=list)
 
     @classmethod
     def empty(cls, chains: int, sweeps: int) -> Traces:
@@ -224,6 +237,10 @@ class Model(Protocol):
 
     def keep(self, replicas: Codes) -> None:
         """Record the last sweep of every chain; the replicas are those of the last level."""
+        ...
+
+    def tables(self, replicas: Codes) -> Codes:
+        """The hidden columns of replicas, (replicas, n, targets)."""
         ...
 
     def posteriors(self) -> Posteriors: ...

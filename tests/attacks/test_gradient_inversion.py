@@ -296,7 +296,7 @@ SUITE = """
 name = "gradients"
 description = "Gradient inversion of table records"
 repetitions = 2
-attacks = ["prior", "{file}:Agia", "{file}:AgiaOptimal", "{file}:AgiaPrior"]
+attacks = ["prior", "agia", "agia-optimal", "agia-prior"]
 
 [[games]]
 dataset = "acs"

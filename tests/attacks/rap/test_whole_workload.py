@@ -41,7 +41,7 @@ def test_attacks_ignore_marginals_without_a_hidden_column(
     toy_net: BayNet, name: str, targets: tuple[str, ...], epsilon: float
 ) -> None:
     whole, part, table = views(toy_net, targets, epsilon)
-    attack: Attack = plugins.build_attack(name)
+    attack: Attack = plugins.construct_attack(name)
     if name == "informed":
         others = Table(table.domain, table.codes[1:])
         first = Table(whole.known.domain, whole.known.codes[:1])
@@ -63,7 +63,7 @@ def test_noise_of_marginals_without_a_hidden_column_does_not_matter(toy_net: Bay
         for columns, answer in zip(release.workload, release.answers, strict=True)
     )
     other = replace(whole, release=replace(release, answers=shifted))
-    attack: Attack = plugins.build_attack("posterior")
+    attack: Attack = plugins.construct_attack("posterior")
     found = [attack.reconstruct(view, np.random.default_rng(0)) for view in (whole, other)]
     assert found[0].best_possible == found[1].best_possible
     assert found[0].best_possible is not None and found[0].best_possible.converged
