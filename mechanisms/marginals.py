@@ -6,6 +6,9 @@ other marginals tell an attacker who knows their columns nothing. A curator who 
 columns are the secret releases all of them, ``Workload.ALL``, at the price of more noise on each.
 Replacing one record moves one count of a marginal down and one up, an L2 sensitivity of √2 each.
 
+The noise is drawn in floating point, for measuring risk. It is not for publishing: its low bits can
+reveal the exact count (Mironov 2012). ``vetted_release`` is.
+
 Time and memory are the number of released cells, Σ over sets of the product of the k domain
 sizes, plus n for each set.
 """

@@ -4,6 +4,10 @@ The file has the columns ``marginal`` (names of columns joined by ``|``), ``cell
 each, joined by ``|`` in the same order) and ``value`` (the noisy count). Within a name or label a
 ``|`` is written ``\\|`` and a backslash ``\\\\``. Every cell of a marginal has one line, also an
 empty one.
+
+A release of ``GaussianMarginals`` is for measuring risk, not for publishing: its noise is drawn in
+floating point, whose low bits can reveal the exact count (Mironov 2012). ``vetted_release`` makes
+releases for publication.
 """
 
 from __future__ import annotations
@@ -78,7 +82,10 @@ class ReleaseFile:
 
 
 def write_release(release: MarginalsRelease, path: Path) -> None:
-    """Write marginals so that ``read_release`` gives back the same numbers to the last bit."""
+    """Write marginals so that ``read_release`` gives back the same numbers to the last bit.
+
+    Publish only what ``vetted_release`` made, not noise that was drawn in floating point.
+    """
     out = io.StringIO(newline="")
     writer = csv.writer(out)
     writer.writerow(HEADER)
