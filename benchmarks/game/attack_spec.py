@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
-from reconbench.attacks import Attack, AttackError
+from reconbench.attacks import Attack
 from reconbench.benchmarks import plugins
-from reconbench.benchmarks.errors import describe_error
+from reconbench.benchmarks.player.foreign_attack import ForeignAttack
 
 
 @dataclass(frozen=True)
@@ -19,12 +19,10 @@ class AttackSpec:
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def build(self) -> Attack:
-        """Build the attack. Raises a ValueError if that fails, whatever the plugin raised."""
-        try:
-            return plugins.build_attack(self.spec, self.options)
-        except ValueError:
-            raise
-        except Exception as error:
-            raise AttackError(
-                f"attack {self.spec!r} cannot be built: {describe_error(error)}"
-            ) from error
+        """Build the attack; one that is not of this package, in a player process.
+
+        Raises a ValueError if that fails, whatever the attack did.
+        """
+        if plugins.is_foreign("attack", self.spec):
+            return cast(Attack, ForeignAttack(self.spec, self.options))
+        return plugins.construct_attack(self.spec, self.options)

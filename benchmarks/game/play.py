@@ -34,6 +34,9 @@ from reconbench.benchmarks.game.round import Round as Round
 from reconbench.benchmarks.game.rows import blank_row
 from reconbench.benchmarks.game.setting import Adversary as Adversary
 from reconbench.benchmarks.game.setting import Seeds
+from reconbench.benchmarks.kernels import read_kernels
+from reconbench.benchmarks.player.foreign_attack import ForeignAttack, Skipped, take_printed
+from reconbench.benchmarks.player.referee import PlayerFailed, PlayerOutOfMemory
 from reconbench.bounds import run_tail
 from reconbench.datasets import Table
 
@@ -46,11 +49,21 @@ def play(round_: Round, attack: AttackSpec) -> Result:
     """Let an attack play a round. Failures of the attack are raised as AttackError."""
     player = attack.build()
     row = _start_row(round_, player, attack)
+    rng = _make_stream(round_, player)
+    started = time.perf_counter()
+    if isinstance(player, ForeignAttack):
+        try:
+            with _blame(player):
+                answers = player.play_in_turn(round_.views(), rng)
+        except Skipped as skipped:
+            return replace(row, status=Status.SKIPPED, error=str(skipped), printed=take_printed())
+        seconds = time.perf_counter() - started
+        parts, streams = [part for part, _ in answers], [stream for _, stream in answers]
+        return _score(round_, row, player, parts, streams, seconds)
     with _blame(player):
         reason = skip_reason(player, next(round_.views()))
     if reason is not None:
         return replace(row, status=Status.SKIPPED, error=reason)
-    rng = _make_stream(round_, player)
     parts, streams = [], []
     started = time.perf_counter()
     for view in round_.views():
@@ -62,10 +75,14 @@ def play(round_: Round, attack: AttackSpec) -> Result:
 
 
 def plays_together(attack: AttackSpec, game: Game) -> bool:
-    """Whether an attack takes several repetitions of a game in one call."""
+    """Whether an attack takes several repetitions of a game in one call; not if it is broken."""
     if game.adversary is not Adversary.REALISTIC:
         return False
-    return callable(getattr(attack.build(), "reconstruct_many", None))
+    try:
+        built = attack.build()
+    except ValueError:
+        return False
+    return callable(getattr(built, "reconstruct_many", None))
 
 
 def play_together(rounds: Sequence[Round], attack: AttackSpec) -> list[Result]:
@@ -76,7 +93,10 @@ def play_together(rounds: Sequence[Round], attack: AttackSpec) -> list[Result]:
     player = attack.build()
     rows = [_start_row(round_, player, attack) for round_ in rounds]
     with _blame(player):
-        reasons = [skip_reason(player, round_.view) for round_ in rounds]
+        if isinstance(player, ForeignAttack):
+            reasons = player.skip_all([round_.view for round_ in rounds])
+        else:
+            reasons = [skip_reason(player, round_.view) for round_ in rounds]
     played = [round_ for round_, reason in zip(rounds, reasons, strict=True) if reason is None]
     rngs, before = ([_make_stream(round_, player) for round_ in played] for _ in range(2))
     started = time.perf_counter()
@@ -126,8 +146,12 @@ def _blame(player: Attack) -> Iterator[None]:
     """Raise whatever an attack raises as its failure: a plugin may even try to exit."""
     try:
         yield
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, Skipped):
         raise
+    except PlayerFailed as error:
+        raise PlayerFailed(f"attack {player.name!r} {error}") from None
+    except PlayerOutOfMemory:
+        raise AttackError(f"attack {player.name!r} {memory.complaint()}") from None
     except BaseException as error:
         if memory.exhausted(error):
             raise OutOfMemory(f"attack {player.name!r} {memory.complaint()}") from None
@@ -144,7 +168,8 @@ def _make_stream(round_: Round, player: Attack) -> np.random.Generator:
 
 def _is_shipped(player: Attack) -> bool:
     """Whether an attack is one of this package: only these are trusted on what is possible."""
-    return type(player).__module__.startswith("reconbench.")
+    ours = type(player).__module__.startswith("reconbench.")
+    return ours and not isinstance(player, ForeignAttack)
 
 
 def _score(
@@ -173,7 +198,10 @@ def _score(
         run_tail=run_tail(expected, round_.mechanism.budget).to_json(),
         info=info,
         calibration=count_reliability([part.scores for part in parts], hits),
+        guess_hash=guess.sha256(),
+        kernels=read_kernels(),
         seconds=seconds,
+        printed=take_printed() if isinstance(player, ForeignAttack) else "",
         **_measure_advantage(round_, player, hits, streams),
         **_measure_peak_memory(),
         **_read_best_possible(round_, player, parts),
@@ -185,16 +213,22 @@ def _read_best_possible(
 ) -> dict[str, Any]:
     """The best possible success as stated for every view by an attack that can be trusted.
 
-    An attacker with another prior is wrong about what is possible.
+    An attacker with another prior is wrong about what is possible. What has not converged is not a
+    number: the row says so and has none.
     """
     stated = [part.best_possible for part in parts if part.best_possible is not None]
     same_prior = round_.game.attacker_prior == SAME
     if not _is_shipped(player) or not same_prior or len(stated) < len(parts):
         return {}
+    if not all(best.converged for best in stated):
+        return {"best_possible_converged": False}
+    # Views of single records do not say how their successes depend on each other.
+    successes = stated[0].successes if len(stated) == 1 else None
     return {
+        "best_successes": None if successes is None else successes.to_json(),
         "best_possible": float(sum(best.expected for best in stated)),
         "best_possible_se": float(hypot(*(best.error for best in stated))),
-        "best_possible_converged": all(best.converged for best in stated),
+        "best_possible_converged": True,
     }
 
 

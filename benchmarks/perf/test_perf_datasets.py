@@ -10,7 +10,7 @@ import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from reconbench.datasets.network.pgmpy_bridge import quiet_pgmpy, to_pgmpy
-from reconbench.datasets.shipped import acs
+from reconbench.datasets.shipped import acs, fire
 
 N = 100
 
@@ -40,3 +40,32 @@ def test_conditionals_against_a_loop_of_pgmpy(
     fast, slow = fastest(3, lambda: net.conditional(known, targets), loop)
     benchmark.extra_info["times faster than a loop of pgmpy"] = slow / fast
     assert slow / fast >= 100
+
+
+def test_likeliest_values_against_full_enumeration(
+    benchmark: BenchmarkFixture, fastest: Callable[..., list[float]]
+) -> None:
+    net = fire()
+    known = net.sample(N, np.random.default_rng(0)).project(net.visit_order[-3:])
+    targets, count = net.visit_order[:4], 1024
+    ours = benchmark.pedantic(lambda: net.likeliest(known, targets, count), rounds=3)
+
+    def enumerate_all() -> Any:
+        joint = net.conditional(known, targets).reshape(N, -1)
+        return -np.sort(-np.partition(joint, joint.shape[1] - count, axis=1)[:, -count:], axis=1)
+
+    np.testing.assert_allclose(ours, enumerate_all(), rtol=1e-9)
+    few, many, columns, slow = fastest(
+        3,
+        lambda: net.likeliest(known, targets, count),
+        lambda: net.likeliest(known, targets, 8 * count),
+        lambda: net.likeliest(known, net.visit_order[:7], count),
+        enumerate_all,
+    )
+    benchmark.extra_info["times faster than enumerating 4 columns"] = slow / few
+    benchmark.extra_info["cost of 8,192 values over 1,024"] = many / few
+    benchmark.extra_info["cost of 7 columns over 4"] = columns / few
+    assert slow / few > 3
+    assert many / few < 30
+    # 2,400 times as many joint values.
+    assert columns / few < 30

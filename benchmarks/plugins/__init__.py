@@ -7,10 +7,10 @@ writes (a name, or ``file.py:Class``), ``build`` makes objects of it. ``checks``
 
 from reconbench.benchmarks.plugins.build import (
     CALIBRATION,
-    build_attack,
     build_mechanism,
     build_metric,
     check_options,
+    construct_attack,
     drop_default_options,
     get_options,
     load_mechanism,
@@ -26,6 +26,7 @@ from reconbench.benchmarks.plugins.registry import (
     describe_entry,
     find_kind,
     get_entries,
+    is_foreign,
     load_entry,
 )
 from reconbench.benchmarks.plugins.specs import (
@@ -45,11 +46,11 @@ __all__ = [
     "KINDS",
     "Kind",
     "PluginError",
-    "build_attack",
     "build_mechanism",
     "build_metric",
     "check_known",
     "check_options",
+    "construct_attack",
     "describe_entry",
     "describe_error",
     "drop_default_options",
@@ -58,6 +59,7 @@ __all__ = [
     "get_file",
     "get_options",
     "identify_spec",
+    "is_foreign",
     "load_entry",
     "load_from_file",
     "load_mechanism",

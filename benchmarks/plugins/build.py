@@ -39,8 +39,8 @@ _PRIOR = (
 )  # fmt: skip
 
 
-def build_attack(spec: str, options: Mapping[str, object] | None = None) -> Attack:
-    """An attack by name, or by ``path/to/file.py:Class``, built with its options."""
+def construct_attack(spec: str, options: Mapping[str, object] | None = None) -> Attack:
+    """An attack by name, or by ``path/to/file.py:Class``, imported and built in this process."""
     cls = load_entry("attack", spec)
     try:
         built: Attack = cls(**(options or {}))
@@ -49,6 +49,12 @@ def build_attack(spec: str, options: Mapping[str, object] | None = None) -> Atta
         raise PluginError(
             f"attack {spec!r} cannot be built: {error}; its options: {names}"
         ) from None
+    except (KeyboardInterrupt, ValueError):
+        raise
+    except BaseException as error:  # foreign code: whatever it raises is its fault
+        if memory.exhausted(error):
+            raise
+        raise PluginError(f"attack {spec!r} cannot be built: {describe_error(error)}") from error
     return built
 
 

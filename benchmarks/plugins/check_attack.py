@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import secrets
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
 
 import numpy as np
 
-from reconbench.attacks import AttackerView, check_reconstruction, skip_reason
+from reconbench.attacks import Attack, AttackerView, check_reconstruction, skip_reason
+from reconbench.benchmarks import plugins
 from reconbench.benchmarks.game.play import (
     Adversary,
     AttackSpec,
@@ -21,7 +23,11 @@ from reconbench.benchmarks.game.play import (
     plays_together,
 )
 from reconbench.benchmarks.game.result import Result
-from reconbench.benchmarks.plugins.checks import Check, Outcome, run_check
+from reconbench.benchmarks.player.foreign_attack import ForeignAttack
+from reconbench.benchmarks.player.referee import KEEPER_SECONDS, PlayerFailed, limit_players
+from reconbench.benchmarks.player.serve import fingerprint
+from reconbench.benchmarks.plugins.checks import Check, Outcome, allowed_deviation
+from reconbench.benchmarks.plugins.specs import describe_error
 from reconbench.benchmarks.run.worker_process import Limits, Report, Worker, WorkerGone, ask
 from reconbench.benchmarks.run.worker_tasks import one_thread
 from reconbench.datasets import Table
@@ -36,7 +42,12 @@ FALSE_ALARM_T = 5.0
 EASY = Game("acs", ("SEX",), epsilon=inf, n=30)
 PRIVATE = Game("acs", ("SEX",), epsilon=0.01, n=100)
 NOISY = Game("acs", ("SEX",), epsilon=3.0, n=100)
+PUBLIC = Game("acs", ("SEX",), epsilon=3.0, n=500)
 WIDE = Game("fire", ("ALS Unit", "Priority"), epsilon=3.0, n=40)
+
+
+class Unplayable(Check):
+    """A check in which the attack hung or killed its process: no other is played after it."""
 
 
 @dataclass(frozen=True)
@@ -72,10 +83,16 @@ class Player:
 
     def guess(self, view: AttackerView) -> Table | None:
         self.beat()
-        player = self.attack.build()
-        if skip_reason(player, view) is not None:
-            return None
-        return check_reconstruction(view, player.reconstruct(view, np.random.default_rng(0))).guess
+        return self.answer(self.attack.build(), view)
+
+    def answer(self, attack: Attack, view: AttackerView) -> Table | None:
+        try:
+            if skip_reason(attack, view) is not None:
+                return None
+            answer = attack.reconstruct(view, np.random.default_rng(0))
+        except PlayerFailed as failed:
+            raise PlayerFailed(f"attack {attack.name!r} {failed}") from None
+        return check_reconstruction(view, answer).guess
 
 
 def check_attack(
@@ -89,29 +106,45 @@ def check_attack(
     """Play an attack on a mechanism through all checks; a check that raises has failed.
 
     With limits, on one call of the attack, it plays in a worker process; if it hangs or takes the
-    process down, that check has failed and the others are left out. Two checks are statistical; an
-    honest attack fails one of them with probability at most 4e-4.
+    process down, that check has failed and the others are left out. Three checks are statistical;
+    an honest attack fails one of them with probability at most 4e-4.
     """
     player = Player(AttackSpec(spec, dict(options or {})), mechanism, adversary)
+    if limits is not None:
+        limit_players(limits.seconds)
     player.attack.build()
     check(player.at(NOISY))
     if limits is not None:
         return _in_a_worker(player, limits)
-    return [play_check(name, player) for name in CHECKS]
+    return _complete(list(_play_checks(player)))
 
 
 def play_check(name: str, player: Player) -> Check:
     """One check by its name."""
     with one_thread():
-        return run_check(name, CHECKS[name], player)
+        try:
+            return Check(name, *CHECKS[name](player))
+        except PlayerFailed as failed:
+            return Unplayable(name, False, str(failed))
+        except Exception as error:  # a plugin is foreign code: whatever it raises is its fault
+            return Check(name, False, describe_error(error))
 
 
 def report_checks(report: Report, attack: AttackSpec, mechanism: str, adversary: str) -> None:
     """All checks as a worker's task: the name of each, a beat for every call, what came of it."""
     player = Player(attack, mechanism, adversary, lambda: report(None))
+    for each in _play_checks(player, report):
+        report(each)
+
+
+def _play_checks(player: Player, report: Report = lambda name: None) -> Iterator[Check]:
+    """All checks, up to one in which the attack hung or killed its process."""
     for name in CHECKS:
         report(name)
-        report(play_check(name, player))
+        played = play_check(name, player)
+        yield played
+        if isinstance(played, Unplayable):
+            return
 
 
 def _in_a_worker(player: Player, limits: Limits) -> list[Check]:
@@ -119,13 +152,17 @@ def _in_a_worker(player: Player, limits: Limits) -> list[Check]:
     current = next(iter(CHECKS))
     worker = Worker(limits)
     arguments = (player.attack, player.mechanism, player.adversary)
+    patience = limits
+    if plugins.is_foreign("attack", player.attack.spec) and limits.seconds is not None:
+        # The worker itself limits the time of players.
+        patience = replace(limits, seconds=2 * limits.seconds + KEEPER_SECONDS)
     try:
-        for message in ask(worker, limits, report_checks, *arguments):
+        for message in ask(worker, patience, report_checks, *arguments):
             if isinstance(message, str):
                 current = message
             elif isinstance(message, Check):
                 checks.append(message)
-        return checks
+        return _complete(checks)
     except TimeoutError:
         broken = f"hangs: no answer in {limits.seconds:g} s (--timeout)"
     except WorkerGone:
@@ -133,6 +170,10 @@ def _in_a_worker(player: Player, limits: Limits) -> list[Check]:
     finally:
         worker.kill()
     checks.append(Check(current, False, broken))
+    return _complete(checks)
+
+
+def _complete(checks: list[Check]) -> list[Check]:
     left = [name for name in CHECKS if name not in {check.name for check in checks}]
     return checks + [Check(name, None, "not played: see above") for name in left]
 
@@ -182,9 +223,16 @@ def _together(player: Player) -> Outcome:
 
 def _leaves_view(player: Player) -> Outcome:
     view = next(player.round(NOISY).views())
-    before = _fingerprint(view)
-    player.guess(view)
-    kept = _fingerprint(view) == before
+    attack = player.attack.build()
+    player.beat()
+    if isinstance(attack, ForeignAttack):
+        attack.watched = True
+        player.answer(attack, view)
+        kept = not attack.changed_view
+    else:
+        before = fingerprint(view)
+        player.answer(attack, view)
+        kept = fingerprint(view) == before
     return kept, "unchanged" if kept else "the attack changed the release"
 
 
@@ -199,9 +247,49 @@ def _sees_only_the_view(player: Player) -> Outcome:
     return same, "yes" if same else "guesses changed when only the truth did"
 
 
+def _ignores_the_seed(player: Player) -> Outcome:
+    """Hidden columns drawn from a secret seed, beside known ones drawn from a public seed.
+
+    Given the known columns, the hidden ones of the public table are independent of all that an
+    honest attack sees: each agrees with its guess with the prior's probability. An attack that
+    draws the public table again agrees more often. FALSE_ALARM by Bernstein's inequality.
+    """
+    if player.adversary == Adversary.INFORMED:
+        return None, "the informed adversary's view holds the truth of other records"
+    agreed = expected = variance = 0.0
+    for rep in range(GAMES):
+        public = player.round(PUBLIC, rep)
+        guess = player.guess(_redraw_targets(player, public))
+        if guess is None:
+            return None, "skips this game"
+        chances = public.expected_from_prior(guess)
+        agreed += public.successes(guess)
+        expected += float(chances.sum())
+        variance += float((chances * (1 - chances)).sum())
+    limit = allowed_deviation(variance, tests=1)
+    detail = f"agrees with the table of a public seed {agreed - expected:+.0f} times beyond chance"
+    return agreed - expected <= limit, f"{detail} (allowed: {limit:.0f})"
+
+
+def _redraw_targets(player: Player, public: Round) -> AttackerView:
+    """The view of a table with the known columns of a round, and targets from a secret seed."""
+    rng = np.random.default_rng(secrets.randbits(128))
+    known, targets = public.view.known, public.game.targets
+    chances = public.prior.conditional(known, targets).reshape(len(known), -1)
+    cumulated = np.cumsum(chances, axis=1)
+    drawn = (rng.random((len(known), 1)) * cumulated[:, -1:] > cumulated).sum(axis=1)
+    sizes = public.truth.domain.sizes
+    hidden = Table(public.truth.domain, np.stack(np.unravel_index(drawn, sizes), axis=1))
+    table = known.join(hidden).project(public.table.domain.names)
+    return replace(public.view, release=public.mechanism.release(table, rng))
+
+
 def _private(player: Player) -> Outcome:
     """At ε = 0.01 the mean success stays below the ceiling on the mean, which is the prior's."""
-    rows = _rows(player, PRIVATE)
+    return _below_mean_ceiling(_rows(player, PRIVATE))
+
+
+def _below_mean_ceiling(rows: Sequence[Result]) -> Outcome:
     if not rows:
         return None, "skips this game"
     gaps = np.array([(row.successes or 0) - row.ceilings["prior-exact"]["mean"] for row in rows])
@@ -211,8 +299,13 @@ def _private(player: Player) -> Outcome:
 
 
 def _below_ceiling(player: Player) -> Outcome:
-    """More than a quarter of 20 runs are above a 95 % ceiling with probability at most 3.3e-4."""
+    """More than a quarter of 20 runs are above a 95 % ceiling with probability at most 3.3e-4.
+
+    For the informed adversary there are ceilings on the mean alone.
+    """
     rows = _rows(player, NOISY)
+    if player.adversary == Adversary.INFORMED:
+        return _below_mean_ceiling(rows)
     if not rows:
         return None, "skips this game"
     above = sum((row.successes or 0) > row.ceilings["fdp-recursion"]["0.95"] for row in rows)
@@ -239,15 +332,6 @@ def _rows(player: Player, game: Game) -> list[Result]:
     return [row for row in rows if row.successes is not None]
 
 
-def _fingerprint(view: AttackerView) -> list[bytes]:
-    """The known columns, and every array of the release."""
-    contents = [view.known.codes.tobytes()]
-    for value in getattr(view.release, "__dict__", {}).values():
-        parts = value if isinstance(value, list | tuple) else [value]
-        contents += [part.tobytes() for part in parts if isinstance(part, np.ndarray)]
-    return contents
-
-
 CHECKS: Mapping[str, Callable[[Player], Outcome]] = {
     "valid guesses": _valid,
     "several columns": _several,
@@ -255,6 +339,7 @@ CHECKS: Mapping[str, Callable[[Player], Outcome]] = {
     "alone or together, same guesses": _together,
     "leaves the view alone": _leaves_view,
     "sees only the view": _sees_only_the_view,
+    "does not draw the table again": _ignores_the_seed,
     "gains nothing without a release": _private,
     "stays below the ceiling": _below_ceiling,
     "strength without noise": _strength,

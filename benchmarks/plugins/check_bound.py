@@ -5,6 +5,9 @@ response: with probability e^ε/(e^ε + m − 1) the value itself, else one of t
 probability δ, in addition, the value in the clear. The release is (ε, δ)-DP under replace-one, and
 the attack that guesses the likeliest value given each report is the best one. Its successes are
 binomial, so whether a ceiling holds is computed, not simulated: the false-alarm rate is 0.
+
+The informed adversary meets the sum of all values modulo m, released in the same way. Whoever knows
+the other targets reads each one off the report: with equal priors all guesses are right or none is.
 """
 
 from __future__ import annotations
@@ -127,6 +130,14 @@ class Candidate:
         ]
         return None if None in reasons else reasons[0]
 
+    def holds_for_informed(self, n: int) -> bool:
+        """Whether the bound says to hold for the informed adversary, whatever his prior."""
+        settings = [
+            SmallSetting(n, adversary="informed", attacker_prior=prior)
+            for prior in ("same", "independent")
+        ]
+        return any(self.bound.holds_for(setting, setting) is None for setting in settings)
+
     def ceilings(
         self, game: SmallGame, guarantee: Guarantee | None = None
     ) -> dict[str, float] | None:
@@ -232,8 +243,24 @@ def _best_attack(candidate: Candidate) -> Outcome:
     return _covers(candidate, games)
 
 
-def _covers(candidate: Candidate, games: Iterable[SmallGame]) -> Outcome:
+def _informed_attack(candidate: Candidate) -> Outcome:
+    """The sum modulo m of equally likely values: all n guesses succeed together, or none does."""
+    games = [
+        SmallGame(n, 1 / values, values, epsilon, delta)
+        for n in SIZES
+        for values in (2, 10)
+        for epsilon, delta in ((0.5, 0.0), (1.0, 0.0), (3.0, 0.0), (1.0, 1e-3))
+        if candidate.holds_for_informed(n)
+    ]
+    if not games:
+        return True, "says nothing about the informed adversary"
+    return _covers(candidate, games, together=True)
+
+
+def _covers(candidate: Candidate, games: Iterable[SmallGame], together: bool = False) -> Outcome:
     """The best attack's successes exceed no ceiling more often than its level allows.
+
+    Targets are recovered independently of each other, or all of them ``together``.
 
     What a bound says about the guesses made depends on the report where the priors are not equal:
     such games are for bounds on any attack.
@@ -249,7 +276,10 @@ def _covers(candidate: Candidate, games: Iterable[SmallGame]) -> Outcome:
                 room, allowed = value - game.n * game.success, 0.0
                 text = f"the best attack expects {game.n * game.success:.6g}, above {value:.6g}"
             else:
-                above = float(binom.sf(floor(value + TINY), game.n, game.success))
+                right = floor(value + TINY)
+                above = float(binom.sf(right, game.n, game.success))
+                if together:
+                    above = game.success if right < game.n else 0.0
                 room, allowed = (1 - float(level)) - above, 1 - float(level)
                 text = (
                     f"the best attack exceeds {value:g} with probability {above:.3g}, more than "
@@ -305,5 +335,6 @@ CHECKS: Mapping[str, Callable[[Candidate], Outcome]] = {
     "all records without noise": _without_noise,
     "one target": _one_target,
     "covers the best attack": _best_attack,
+    "covers the informed attack": _informed_attack,
     "refuses bad input": _refuses,
 }

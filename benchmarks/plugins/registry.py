@@ -14,6 +14,7 @@ from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
+from reconbench.benchmarks import foreign_code
 from reconbench.benchmarks.plugins.specs import (
     PluginError,
     describe_error,
@@ -89,15 +90,27 @@ def check_known(kind: str, spec: str) -> None:
         )
 
 
+def is_foreign(kind: str, spec: str) -> bool:
+    """Whether a spec names code that is not of this package; that of unknown names is not."""
+    if split_file(spec) is not None:
+        return True
+    point = get_entries(kind).get(spec)
+    return point is not None and not point.value.startswith("reconbench.")
+
+
 def load_entry(kind: str, spec: str) -> Any:
     """The class or function that a spec names, of the form that its kind needs."""
     check_known(kind, spec)
+    if foreign_code.probing and is_foreign(kind, spec):
+        _probe(kind, spec)
     if split_file(spec) is not None:
         entry = load_from_file(spec)
     else:
         try:
             entry = get_entries(kind)[spec].load()
-        except Exception as error:  # foreign code: whatever it raises is its fault
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # foreign code: whatever it raises is its fault
             raise PluginError(
                 f"{kind} {spec!r} does not import: {describe_error(error)}"
             ) from error
@@ -108,10 +121,20 @@ def load_entry(kind: str, spec: str) -> Any:
 def describe_entry(kind: str, spec: str) -> str:
     """The first line of a plugin's documentation, or why it cannot be used."""
     try:
+        if kind == "attack" and is_foreign(kind, spec):
+            return _probe(kind, spec)
         entry = load_entry(kind, spec)
     except PluginError as error:
         return str(error)
     return (inspect.getdoc(entry) or "").partition("\n")[0]
+
+
+@cache
+def _probe(kind: str, spec: str) -> str:
+    """Import a plugin in a player; the first line of its documentation."""
+    from reconbench.benchmarks.player.foreign_attack import probe_plugin
+
+    return probe_plugin(kind, spec, foreign_code.SECONDS)
 
 
 def _check_entry(kind: Kind, spec: str, entry: object) -> None:

@@ -77,6 +77,11 @@ def _hash_content(path: Path, file: Path) -> str:
 _copies: dict[str, str] = {}
 
 
+def get_copies() -> dict[str, str]:
+    """The files that ``use_copies`` was told of."""
+    return dict(_copies)
+
+
 def use_copies(files: Mapping[str, str]) -> None:
     """From now on read these files, by the paths that specs give, from where they are copied.
 
@@ -107,6 +112,19 @@ def load_from_file(spec: str) -> Any:
     return getattr(module, parts.name)
 
 
+_modules: dict[str, tuple[Path, Path]] = {}
+
+
+def get_modules() -> dict[str, tuple[Path, Path]]:
+    """The files that this process has imported, as ``import_as`` takes them, by module name."""
+    return dict(_modules)
+
+
+def import_as(module_name: str, path: Path, file: Path) -> ModuleType:
+    """A file that another process has imported under this name."""
+    return sys.modules.get(module_name) or _import_file(path, file)
+
+
 @cache
 def _import_file(path: Path, file: Path) -> ModuleType:
     if not file.is_file():
@@ -120,9 +138,12 @@ def _import_file(path: Path, file: Path) -> ModuleType:
     sys.modules[module_name] = module
     try:
         spec.loader.exec_module(module)
-    except Exception as error:  # foreign code: whatever it raises is its fault
-        del sys.modules[module_name]
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # foreign code: whatever it raises is its fault
+        sys.modules.pop(module_name, None)
         raise PluginError(f"plugin file {path} does not import: {describe_error(error)}") from error
+    _modules[module_name] = path, file
     return module
 
 

@@ -1,0 +1,152 @@
+"""Sealed runs: the seed is committed to before play, kept for a resumed run, revealed after it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from reconbench.benchmarks.game.play import AttackSpec, Game, Round, play
+from reconbench.benchmarks.plugins.check_attack import Player, play_check
+from reconbench.benchmarks.store.seal import FILE_NAME, SECRET_NAME, Seal, SealError, find_seal
+from reconbench.benchmarks.store.store import Store
+
+REPLAY = """
+import numpy as np
+from reconbench.benchmarks.game.play import Game
+from reconbench.benchmarks.game.setting import Seeds
+
+class Replay:
+    "The prior's guess, in which some errors are mended by drawing the public table again."
+    name = "replay"
+    def __init__(self, share: float = 0.06) -> None:
+        self.share = share
+    def reconstruct(self, view, rng):
+        codes = view.prior.map(view.known, view.targets)[0].codes.copy()
+        for rep in range(20):
+            game = Game("acs", view.targets, 3.0, n=view.n, rep=rep)
+            stream = game.make_stream("table", view.prior, Seeds.TABLE)
+            table = view.prior.sample(view.n, stream)
+            if (table.project(view.known.domain.names).codes == view.known.codes).all():
+                truth = table.project(view.targets).codes
+                mended = np.flatnonzero((codes != truth).any(axis=1))[: int(self.share * view.n)]
+                codes[mended] = truth[mended]
+        return view.reconstruction(codes)
+"""
+SUITE = """
+name = "s"
+description = "s"
+repetitions = 2
+attacks = ["prior", "replay.py:Replay"]
+[[games]]
+dataset = "acs"
+targets = ["SEX"]
+epsilon = [3]
+n = 100
+"""
+NAME = "does not draw the table again"
+
+
+@pytest.fixture
+def replay(tmp_path: Path) -> Path:
+    path = tmp_path / "replay.py"
+    path.write_text(REPLAY)
+    return path
+
+
+def test_replaying_the_seed_pays_on_public_games_only(replay: Path) -> None:
+    """The negative control: without a seal the cheat gains all it asks for."""
+    spec = AttackSpec(f"{replay}:Replay", {"share": 0.2})
+    public = Round.draw(Game("acs", ("SEX",), 3.0, n=100))
+    sealed = Round.draw(Game("acs", ("SEX",), 3.0, n=100, seed=Seal.draw().seed))
+    assert play(public, spec).successes == play(public, AttackSpec("prior")).successes + 20  # type: ignore[operator]
+    assert play(sealed, spec).successes == play(sealed, AttackSpec("prior")).successes
+
+
+def test_the_kit_catches_a_seed_replayed_at_6_percent(replay: Path) -> None:
+    caught = play_check(NAME, Player(AttackSpec(f"{replay}:Replay")))
+    assert caught.passed is False and "beyond chance" in caught.detail
+    for honest in (AttackSpec("prior"), AttackSpec(f"{replay}:Replay", {"share": 0.0})):
+        assert play_check(NAME, Player(honest)).passed is True
+
+
+def test_a_seal_is_kept_and_revealed(tmp_path: Path) -> None:
+    drawn = find_seal(tmp_path)
+    assert list(tmp_path.iterdir()) == [] and find_seal(tmp_path) != drawn
+    drawn.keep(tmp_path)
+    secret = tmp_path / SECRET_NAME
+    assert secret.stat().st_mode & 0o777 == 0o600
+    assert json.loads((tmp_path / FILE_NAME).read_text()) == {"commitment": drawn.commitment}
+    assert find_seal(tmp_path) == drawn
+    drawn.keep(tmp_path)
+    shown = drawn.reveal(tmp_path)
+    assert find_seal(tmp_path) == shown and shown.revealed and not secret.exists()
+    assert shown.seed == drawn.seed and shown.commitment == drawn.commitment
+
+
+def test_seals_that_do_not_fit_are_refused(tmp_path: Path) -> None:
+    drawn = Seal.draw()
+    drawn.keep(tmp_path)
+    secret = tmp_path / SECRET_NAME
+    secret.write_text(json.dumps({"seed": drawn.seed + 1, "salt": drawn.salt}))
+    with pytest.raises(SealError, match="does not fit the commitment"):
+        find_seal(tmp_path)
+    secret.unlink()
+    with pytest.raises(SealError, match="is missing, so this sealed run cannot go on"):
+        find_seal(tmp_path)
+    (tmp_path / FILE_NAME).write_text("{")
+    with pytest.raises(SealError, match="cannot read"):
+        find_seal(tmp_path)
+
+
+def reconbench(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    command = str(Path(sys.executable).with_name("reconbench"))
+    return subprocess.run([command, *arguments], cwd=cwd, capture_output=True, text=True)
+
+
+def test_a_sealed_run_resumes_and_reveals(replay: Path, tmp_path: Path) -> None:
+    """What was played before the run was stopped is kept, under the same secret seed."""
+    (tmp_path / "s.toml").write_text(SUITE)
+    run = ("run", "s.toml", "--out", "out", "--jobs", "1", "--quiet", "--seal")
+    before = find_seal(tmp_path / "out")
+    before.keep(tmp_path / "out")
+    done = reconbench(*run, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    seal = find_seal(tmp_path / "out")
+    assert seal.revealed and seal.seed == before.seed
+    with Store(tmp_path / "out") as store:
+        rows = [entry.row for entry in store.entries()]
+    assert {(row.seal, row.seed) for row in rows} == {(seal.commitment, seal.seed)}
+    by_attack = {(row.attack, row.rep): row.successes for row in rows}
+    assert all(by_attack["replay", rep] == by_attack["prior", rep] for rep in range(2))
+    board = (tmp_path / "out" / "leaderboard.csv").read_text()
+    assert board.count("sealed") >= 2
+    assert reconbench(*run, "--json", cwd=tmp_path).returncode == 0
+    more = reconbench(*run, "--reps", "3", cwd=tmp_path)
+    assert more.returncode == 2 and f"--seed {seal.seed} instead of --seal" in more.stderr
+    both = reconbench(*run, "--seed", "1", cwd=tmp_path)
+    assert both.returncode == 2 and "give --seal or --seed, not both" in both.stderr
+
+
+@pytest.mark.parametrize(
+    ("kind", "code", "error"),
+    [
+        ("attack", "os._exit(0)", "killed its player process (exit code 0), while it was imported"),
+        ("mechanism", "os._exit(0)", "killed its player process (exit code 0), while it was"),
+        ("metric", "sys.exit(0)", "does not import: SystemExit: 0"),
+        ("dataset", "while True: pass", "exceeded the 3 s time limit (--timeout), while it was"),
+    ],
+)
+def test_plugins_that_exit_or_hang_at_import_are_one_line(
+    tmp_path: Path, kind: str, code: str, error: str
+) -> None:
+    (tmp_path / "bad.py").write_text(f"import os, sys\n{code}\n")
+    game = {"dataset": "acs", "targets": "SEX", "epsilon": "1", "n": "5", "reps": "1"}
+    game |= {"timeout": "3", kind: "bad.py:X"}
+    arguments = [part for name, value in game.items() for part in (f"--{name}", value)]
+    done = reconbench("game", *arguments, cwd=tmp_path)
+    assert done.returncode == 2 and done.stdout == ""
+    assert error in done.stderr and len(done.stderr.splitlines()) == 1, done.stderr
