@@ -16,8 +16,16 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from reconbench.benchmarks.game.options import Options
+from reconbench.benchmarks.game.row_schema.agreement import (
+    Comparison,
+    find_drift,
+    get_tolerance,
+    is_volatile,
+    may_drift,
+    volatile,
+)
+from reconbench.benchmarks.game.row_schema.checks import check_row
 from reconbench.benchmarks.game.setting import Setting, describe_setting
-from reconbench.bounds import CompactTail
 
 SCHEMA_VERSION = 3
 
@@ -37,7 +45,10 @@ class Result(Setting):
     """What was played, what the attack got, and what no attack could have got.
 
     ``best_possible`` is what the Bayes-optimal attack expects on this very release, with its Monte
-    Carlo error, as stated by the attack of this row: ``store.summary`` says which to trust.
+    Carlo error, as stated by the attack of this row: ``store.summary`` says which to trust. Both
+    are None where the computation did not converge; older rows have numbers there.
+    ``best_successes`` is the distribution of that attack's successes given this release, as
+    ``CompactTail.to_json`` writes it; None where it is not known, and in older rows.
     ``peak_memory_mib`` is the largest resident size of the process that played, up to the end of
     this attack. Older rows read as None there.
 
@@ -49,8 +60,15 @@ class Result(Setting):
     attack says. ``calibration`` counts records by how sure the attack was, see
     ``game.reliability``; empty without scores.
 
+    ``guess_hash`` is the hash of the guesses, empty in older rows. ``kernels`` are the
+    processor-specific code of BLAS, numpy and torch that computed the row: its floats may differ in
+    the last digits where the kernels do, within the tolerances declared below.
+
     ``bounds`` has what each bound of another package declares, by name, and its ``error`` if it
     failed on this row; the bounds of this package are in the registry.
+
+    ``printed`` is the beginning of what an attack in a player process printed. ``seal`` is the
+    commitment to the seed, if that was secret while the row was played, see ``store.seal``.
     """
 
     rep: int
@@ -61,27 +79,32 @@ class Result(Setting):
     attack_options: Mapping[str, Any]
     table_hash: str
     baseline_successes: int
-    baseline_expected: float
+    baseline_expected: float = may_drift(1e-9)
     versions: Mapping[str, str]
     successes: int | None = None
-    expected_from_prior: float | None = None
-    ceilings: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    run_tail: Mapping[str, Any] | None = None
-    info: Mapping[str, float] = field(default_factory=dict)
+    expected_from_prior: float | None = may_drift(1e-9, default=None)
+    ceilings: Mapping[str, Mapping[str, float]] = may_drift(1e-6, default_factory=dict)
+    run_tail: Mapping[str, Any] | None = may_drift(1e-9, 2e-9, default=None)
+    info: Mapping[str, float] = may_drift(1e-6, default_factory=dict)
     status: Status = Status.OK
     error: str | None = None
-    seconds: float = 0.0
-    best_possible: float | None = None
-    best_possible_se: float | None = None
+    seconds: float = volatile(default=0.0)
+    best_possible: float | None = may_drift(1e-6, default=None)
+    best_possible_se: float | None = may_drift(1e-4, 1e-9, default=None)
     best_possible_converged: bool | None = None
-    peak_memory_mib: float | None = None
-    facts: Mapping[str, float] = field(default_factory=dict)
+    peak_memory_mib: float | None = volatile(default=None)
+    facts: Mapping[str, float] = may_drift(1e-9, default_factory=dict)
     rad_successes: int | None = None
     rad_replaced: int | None = None
-    rad_ceiling: float | None = None
+    rad_ceiling: float | None = may_drift(1e-6, default=None)
     rad_theorem: str | None = None
-    calibration: Mapping[str, list[float]] = field(default_factory=dict)
+    calibration: Mapping[str, list[float]] = may_drift(1e-4, default_factory=dict)
     bounds: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    best_successes: Mapping[str, Any] | None = may_drift(1e-6, 2e-9, default=None)
+    guess_hash: str = ""
+    kernels: Mapping[str, str] = volatile(default_factory=dict)
+    printed: str = volatile(default="")
+    seal: str = volatile(default="")
 
     @property
     def rad(self) -> float | None:
@@ -98,10 +121,28 @@ class Result(Setting):
     def to_json(self) -> dict[str, Any]:
         return {name: _make_plain(getattr(self, name)) for name in FIELDS}
 
-    def differences(self, other: Result) -> list[str]:
-        """The fields in which two rows differ, apart from the volatile ones."""
+    def compare(self, other: Result) -> Comparison:
+        """Find the fields in which two rows differ, and those that drift within their tolerance.
+
+        Volatile fields are left out, and ``guess_hash`` where a row is older than that field.
+        """
         mine, theirs = self.to_json(), other.to_json()
-        return [name for name in FIELDS if name not in VOLATILE and mine[name] != theirs[name]]
+        different, drift = [], {}
+        for name in FIELDS:
+            a, b = mine[name], theirs[name]
+            if a == b or name in VOLATILE or (name == "guess_hash" and not (a and b)):
+                continue
+            tolerance = TOLERANCES.get(name)
+            found = None if tolerance is None else find_drift(name, tolerance, a, b)
+            if found is None:
+                different.append(name)
+            else:
+                drift[name] = found
+        return Comparison(tuple(different), drift)
+
+    def differences(self, other: Result) -> list[str]:
+        """The fields in which two rows differ by more than their tolerance."""
+        return list(self.compare(other).different)
 
     def describe(self) -> str:
         """Name the row in a few words."""
@@ -118,16 +159,22 @@ class Result(Setting):
             raise ResultError(f"a result row has the unknown field {unknown[0]!r}")
         try:
             row = _get_schema().validate_python(raw)
-            if row.run_tail is not None:
-                CompactTail.from_json(row.run_tail)
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, RecursionError) as error:
             reason = " ".join(str(error).split())[:200]
             raise ResultError(f"a result row does not fit the schema: {reason}") from None
-        return row
+        return row.check()
+
+    def check(self) -> Result:
+        """Return this row, or raise a `ResultError` that names it and the field that is wrong."""
+        try:
+            check_row(self)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise ResultError(f"{self.describe()}: {error}"[:500]) from None
+        return self
 
     @classmethod
     def from_trusted_json(cls, raw: dict[str, Any]) -> Result:
-        """Read what ``to_json`` wrote and nobody changed since: without checks, so fast."""
+        """Read what ``to_json`` wrote: ranges are checked as in ``from_json``, types are not."""
         values = dict(_upgrade(raw))
         for name in _TUPLES:
             values[name] = tuple(values[name])
@@ -140,13 +187,19 @@ class Result(Setting):
             for name, number in numbers.items():
                 if isinstance(number, str):
                     numbers[name] = float(number)
-        return cls(**values)
+        return cls(**values).check()
 
 
 _TYPES = {declared.name: str(declared.type) for declared in fields(Result)}
 FIELDS = tuple(_TYPES)
 # Fields about the machine and the moment rather than about the attack.
-VOLATILE = ("seconds", "peak_memory_mib")
+VOLATILE = tuple(declared.name for declared in fields(Result) if is_volatile(declared.metadata))
+# How far the floats of a field may drift between machines; all other fields must be equal.
+TOLERANCES = {
+    declared.name: tolerance
+    for declared in fields(Result)
+    if (tolerance := get_tolerance(declared.metadata)) is not None
+}
 _FLOATS = tuple(name for name, kind in _TYPES.items() if kind.startswith("float"))
 _TUPLES = tuple(name for name, kind in _TYPES.items() if kind.startswith("tuple"))
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from reconbench.benchmarks.errors import describe_error
 from reconbench.benchmarks.game.result import Result
-from reconbench.benchmarks.plugins.bounds import BoundEntry, find_bounds
+from reconbench.benchmarks.plugins.bounds import BoundEntry, find_bounds, shipped_bounds
 from reconbench.bounds import (
     ApproxDP,
     Bound,
@@ -115,6 +115,28 @@ def _read_number(level: str, value: object) -> float:
 @dataclass(frozen=True)
 class _Named:
     name: str
+
+
+def drop_refuted_ceilings(rows: Sequence[Result]) -> list[Result]:
+    """Drop the ceilings of this package's bounds that do not hold for their rows.
+
+    Rows of earlier versions have one-run ceilings for the informed adversary.
+    """
+    bounds = shipped_bounds()
+    refuted: dict[Setting, set[str]] = {}
+    kept = []
+    for row in rows:
+        if row.setting not in refuted:
+            metric = _Named(row.metric)
+            refuted[row.setting] = {
+                name for name, bound in bounds.items() if bound.holds_for(row, metric) is not None
+            }
+        names = refuted[row.setting]
+        if not names.isdisjoint(row.ceilings):
+            left = {name: row.ceilings[name] for name in row.ceilings if name not in names}
+            row = replace(row, ceilings=left)
+        kept.append(row)
+    return kept
 
 
 def add_repetition_ceilings(rows: Sequence[Result]) -> list[Result]:

@@ -15,6 +15,7 @@ from statistics import fmean
 from typing import Any
 
 from reconbench.benchmarks.game.result import Result, Status
+from reconbench.benchmarks.game.row_schema.agreement import Comparison, Drift
 from reconbench.benchmarks.game.setting import AXES
 from reconbench.benchmarks.store.provenance import NO_ATTACK
 from reconbench.benchmarks.store.store import FILE_NAME, Entry, Freshness, Origin, Store, StoreError
@@ -35,6 +36,7 @@ _NESTED = (
     "facts",
     "calibration",
     "bounds",
+    "kernels",
 )
 _SPREAD = "ceilings"
 
@@ -218,24 +220,33 @@ def _parquet(path: Path, columns: Mapping[str, Sequence[Any]]) -> bytes:
 
 @dataclass(frozen=True)
 class MergeCounts:
-    """Rows that a merge added, failed ones that it replaced, and those that were there."""
+    """Rows that a merge added, failed ones that it replaced, and those that were there.
+
+    ``drift`` is how far the latter are from those that were offered.
+    """
 
     added: int
     replaced: int
     same: int
+    drift: Drift = field(default_factory=Drift)
+
+    def to_json(self) -> dict[str, Any]:
+        counts = {"added": self.added, "replaced": self.replaced, "same": self.same}
+        return {**counts, "drift": self.drift.to_json()}
 
 
 def merge(into: Path, others: Sequence[Path]) -> MergeCounts:
     """Add the rows of other stores to one, all or none.
 
-    Rows with the same key must be equal but for timings. A finished row replaces a failed one.
+    Rows with the same key must agree, see ``Result.compare``; the first stays. A finished row
+    replaces a failed one.
     """
     sources = [(folder, read(folder)) for folder in others]
     with Store(output_folder(into)) as store:
         before = {entry.key: entry.row for entry in store.entries()}
         rows = dict(before)
         new: dict[str, Entry] = {}
-        same = 0
+        same, drift = 0, Drift()
         for folder, entries in sources:
             for entry in entries:
                 mine = rows.get(entry.key)
@@ -244,27 +255,31 @@ def merge(into: Path, others: Sequence[Path]) -> MergeCounts:
                     new[entry.key.text] = entry
                     continue
                 if Status.FAILED not in (mine.status, entry.row.status):
-                    _check_equal(mine, entry, folder, into)
+                    drift.add(_check_agreement(mine, entry, folder, into))
                 same += 1
         if new or not store.path.exists():
             store.add(new.values())
         replaced = sum(entry.key in before for entry in new.values())
-        return MergeCounts(len(new) - replaced, replaced, same)
+        return MergeCounts(len(new) - replaced, replaced, same, drift)
 
 
 def _replaces(row: Result, mine: Result) -> bool:
     return mine.status is Status.FAILED and row.status is not Status.FAILED
 
 
-def _check_equal(mine: Result, entry: Entry, folder: Path, into: Path) -> None:
-    names = mine.differences(entry.row)
+def _check_agreement(mine: Result, entry: Entry, folder: Path, into: Path) -> Comparison:
+    compared = mine.compare(entry.row)
+    names = compared.different
     if names:
         values = f"{getattr(mine, names[0])!r} and {getattr(entry.row, names[0])!r}"[:200]
         raise TransferError(
             f"{folder} and {into} hold different results for the same row, nothing was merged: "
-            f"{mine.describe()} (key {entry.key.text[:12]}) differs in {', '.join(names)}: "
-            f"{values}; play it again with --force on both machines to see which is right"
+            f"{mine.describe()} (key {entry.key.text[:12]}) differs in {', '.join(names)} by more "
+            f"than numerical drift: {values}; `reconbench results diff` lists all such rows, and "
+            "`reconbench run SUITE --out FOLDER --force` on each machine shows which store that "
+            "machine's own results contradict"
         )
+    return compared
 
 
 class DifferenceKind(StrEnum):
@@ -295,10 +310,23 @@ class Difference:
 
 
 def diff(first: Path, second: Path) -> list[Difference]:
-    """The rows in which two stores differ, apart from timings and memory.
+    """The rows in which two stores differ by more than numerical drift."""
+    return compare_stores(first, second)[0]
+
+
+def compare_stores(first: Path, second: Path) -> tuple[list[Difference], Drift]:
+    """The rows in which two stores differ, and how far the others drift.
 
     Rows of the same configuration made by different code are compared with each other.
     """
+    drift = Drift()
+
+    def compare(mine: Result, theirs: Result) -> dict[str, tuple[Any, Any]]:
+        compared = mine.compare(theirs)
+        drift.add(compared)
+        a, b = mine.to_json(), theirs.to_json()
+        return {name: (a[name], b[name]) for name in compared.different}
+
     left, right = read(first), read(second)
     mine = {each.key: each for each in left}
     theirs = {each.key: each for each in right}
@@ -307,7 +335,7 @@ def diff(first: Path, second: Path) -> list[Difference]:
     for entry in left:
         other = theirs.get(entry.key)
         if other is not None:
-            values = _values(entry.row, other.row)
+            values = compare(entry.row, other.row)
             if values:
                 differences.append(Difference(DifferenceKind.VALUES, entry.row.describe(), values))
             continue
@@ -316,17 +344,12 @@ def diff(first: Path, second: Path) -> list[Difference]:
             differences.append(Difference(DifferenceKind.ONLY_FIRST, entry.row.describe(), {}))
         else:
             paired.add(other.key)
-            values = _values(entry.row, other.row)
+            values = compare(entry.row, other.row)
             differences.append(Difference(DifferenceKind.CODE, entry.row.describe(), values))
     for entry in right:
         if entry.key not in mine and entry.key not in paired:
             differences.append(Difference(DifferenceKind.ONLY_SECOND, entry.row.describe(), {}))
-    return differences
-
-
-def _values(mine: Result, theirs: Result) -> dict[str, tuple[Any, Any]]:
-    a, b = mine.to_json(), theirs.to_json()
-    return {name: (a[name], b[name]) for name in mine.differences(theirs)}
+    return differences, drift
 
 
 def find_prunable(entries: Sequence[Entry], *, stale: bool, failed: bool) -> list[Entry]:

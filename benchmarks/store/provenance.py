@@ -16,6 +16,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from reconbench.benchmarks import plugins
+from reconbench.benchmarks.game.row_schema.checks import NO_ATTACK as NO_ATTACK
 from reconbench.benchmarks.game.rows import read_versions
 from reconbench.benchmarks.store.source_code import (
     OURS,
@@ -31,8 +32,6 @@ from reconbench.benchmarks.store.source_code import (
     read_code,
 )
 
-# In place of an attack in the rows of computations.
-NO_ATTACK = "none"
 # What every row of a game depends on, whoever attacks what: tables, streams, scores and ceilings.
 GAME_PARTS = (
     "reconbench.attacks.metrics",

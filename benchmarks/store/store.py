@@ -185,12 +185,14 @@ class Store:
         self._open: sqlite3.Connection | None = None
         self._trusted = True
         self._columns = ", ".join(_ADDED)
-        if folder.exists() and not folder.is_dir():
-            raise StoreError(
-                f"cannot open a result store at {self.path}: {folder} is not a folder; "
-                "choose another output folder"
-            )
-        if self.path.exists():
+        with self._report_errors(_CANNOT_OPEN):
+            if folder.exists() and not folder.is_dir():
+                raise StoreError(
+                    f"cannot open a result store at {self.path}: {folder} is not a folder; "
+                    "choose another output folder"
+                )
+            exists = self.path.exists()
+        if exists:
             self.create()
 
     @classmethod
@@ -203,7 +205,9 @@ class Store:
         store.path = folder / FILE_NAME
         store._trusted = False
         store._columns = ", ".join(_ADDED)
-        if not store.path.is_file():
+        with store._report_errors(_CANNOT_OPEN):
+            exists = store.path.is_file()
+        if not exists:
             raise StoreError(
                 f"no result store at {store.path}: name the output folder of `reconbench run`"
             )
@@ -372,7 +376,7 @@ class Store:
     def _reading(self, key: str) -> Iterator[None]:
         try:
             yield
-        except (TypeError, KeyError, ValueError, AttributeError) as error:
+        except (TypeError, KeyError, ValueError, AttributeError, RecursionError) as error:
             raise StoreError(
                 f"{self.path} holds a row that cannot be read: {error}; restore the file from a "
                 f"copy, or delete the row: DELETE FROM results WHERE key = '{key}'"
@@ -436,6 +440,8 @@ def _find_remedy(error: Exception) -> str:
         return "the file is damaged: restore it from a copy, or move it away and run again"
     if "locked" in text:
         return "another process holds it: wait for that one to end"
+    if "too long" in text:
+        return "choose an output folder with a shorter name"
     if "full" in text or "I/O" in text:
         return "free some space and run the same command again"
     return "choose an output folder that you may write to"

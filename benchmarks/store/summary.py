@@ -19,7 +19,10 @@ from reconbench.benchmarks.game.reliability import (
     merge_reliability,
 )
 from reconbench.benchmarks.game.result import Result, Status
-from reconbench.benchmarks.game.row_ceilings import add_repetition_ceilings
+from reconbench.benchmarks.game.row_ceilings import (
+    add_repetition_ceilings,
+    drop_refuted_ceilings,
+)
 from reconbench.benchmarks.game.setting import Setting, get_axis_values
 from reconbench.benchmarks.plugins.bounds import column_order, shipped_bounds
 from reconbench.benchmarks.store.provenance import NO_ATTACK, shipped_name
@@ -27,6 +30,7 @@ from reconbench.bounds.ceilings.base import MEAN as MEAN
 from reconbench.bounds.ceilings.base import Declaration as Declaration
 from reconbench.bounds.ceilings.base import Kind as Kind
 from reconbench.bounds.ceilings.base import Scope as Scope
+from reconbench.bounds.ceilings.compact_tail import CompactTail, mixture_quantile
 
 TOP = "0.95"
 # The published bound that every attack is held against.
@@ -41,12 +45,25 @@ class Optimum:
     """The best possible expected success in a game, mean over the repetitions that state it.
 
     ``error`` is the standard error of that mean from Monte Carlo alone: over these very releases,
-    not over fresh ones. ``converged`` only if it was in every repetition.
+    not over fresh ones. ``converged`` only if it was in every repetition; if not, there is no
+    number: the best possible lies between what attacks reached and the ceiling on the mean.
+    ``successes`` has the distribution of the optimal attack's successes for each repetition; empty
+    if it is not known for all.
     """
 
-    expected: float
-    error: float
+    expected: float | None
+    error: float | None
     converged: bool
+    successes: tuple[CompactTail, ...] = ()
+
+    @classmethod
+    def unknown(cls) -> Optimum:
+        """That of a computation that did not converge."""
+        return cls(None, None, False)
+
+    def find_quantile(self, confidence: float) -> int | None:
+        """A number that the optimal attack exceeds at most this rarely, over these releases."""
+        return mixture_quantile(self.successes, confidence) if self.successes else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,8 +74,10 @@ class Summary(Setting):
     share of repetitions in which the attack exceeded its own 95 % ceiling of Theorem 3.5: at most
     5 % in the long run, whatever the attack; ``above_proved`` is the same for the smallest
     proved one. ``best_possible`` belongs to the game and is the same for all its attacks; None if
-    no attack that is trusted on it played. ``outcomes`` are the successes of the attack and of the
-    prior's best guess, by finished repetition.
+    no attack that is trusted on it played, or if its computation did not converge in every
+    repetition, which ``best_possible_converged`` says. ``best_attack_95`` is the 95 % quantile of
+    the optimal attack's successes over the same releases. ``outcomes`` are the successes of the
+    attack and of the prior's best guess, by finished repetition.
 
     ``rad`` is the reconstruction advantage on ``advantage`` records of each table, with its 95 %
     interval over repetitions, each a difference of both worlds; ``ceiling_rad`` is what
@@ -68,6 +87,8 @@ class Summary(Setting):
 
     ``bounds`` are the declarations of the bounds of other packages, by name, and ``bound_errors``
     says of each that failed in some repetition why it did.
+
+    ``sealed`` says that every repetition was played with a secret seed.
 
     The summary of a computation has no success: see ``computed``.
     """
@@ -90,6 +111,7 @@ class Summary(Setting):
     best_possible: float | None = None
     best_possible_se: float | None = None
     best_possible_converged: bool | None = None
+    best_attack_95: int | None = None
     outcomes: Mapping[int, tuple[int, int]] = field(default_factory=dict)
     facts: Mapping[str, float] = field(default_factory=dict)
     rad: float | None = None
@@ -101,6 +123,7 @@ class Summary(Setting):
     above_proved: float | None = None
     bounds: Mapping[str, Declaration] = field(default_factory=dict)
     bound_errors: tuple[str, ...] = ()
+    sealed: bool = False
 
     @property
     def k(self) -> int | None:
@@ -195,7 +218,7 @@ def _read_bound_errors(rows: Iterable[Result]) -> tuple[str, ...]:
 def summarise(rows: Sequence[Result]) -> list[Summary]:
     """Summarise every cell, in the order in which cells first appear."""
     cells: dict[tuple[object, ...], list[Result]] = {}
-    for row in add_repetition_ceilings(rows):
+    for row in add_repetition_ceilings(drop_refuted_ceilings(rows)):
         cells.setdefault(row.cell, []).append(row)
     optima = find_optima(rows)
     return [_summarise_cell(cell, optima.get(cell[0].setting)) for cell in cells.values()]
@@ -219,13 +242,14 @@ def find_optima(rows: Iterable[Result]) -> dict[Setting, Optimum]:
 
 def read_stated_optimum(row: Result) -> Optimum | None:
     """Read what a row states about its own release, if its attack is trusted."""
-    if row.status is not Status.OK or row.best_possible is None:
+    stated = row.best_possible is not None or row.best_possible_converged is not None
+    if row.status is not Status.OK or not stated or not _is_trusted(row.attack, row.adversary):
         return None
-    if not _is_trusted(row.attack, row.adversary):
-        return None
-    return Optimum(
-        row.best_possible, row.best_possible_se or 0.0, bool(row.best_possible_converged)
-    )
+    if row.best_possible is None or not row.best_possible_converged:
+        return Optimum.unknown()
+    tail = row.best_successes
+    successes = () if tail is None else (CompactTail.from_json(tail),)
+    return Optimum(row.best_possible, row.best_possible_se or 0.0, True, successes)
 
 
 @cache
@@ -237,16 +261,17 @@ def _is_trusted(attack: str, adversary: str) -> bool:
 
 def _doubt(optimum: Optimum) -> tuple[bool, float]:
     """Sort key: less doubt first."""
-    return (not optimum.converged, optimum.error)
+    return (not optimum.converged, optimum.error or 0.0)
 
 
 def pool_optima(optima: Sequence[Optimum]) -> Optimum:
     """Average over repetitions, whose Monte Carlo errors are independent."""
-    return Optimum(
-        expected=fmean(optimum.expected for optimum in optima),
-        error=hypot(*(optimum.error for optimum in optima)) / len(optima),
-        converged=all(optimum.converged for optimum in optima),
-    )
+    values = [optimum.expected for optimum in optima if optimum.expected is not None]
+    if len(values) < len(optima):
+        return Optimum.unknown()
+    error = hypot(*(optimum.error or 0.0 for optimum in optima)) / len(optima)
+    successes = tuple(run for optimum in optima for run in optimum.successes)
+    return Optimum(fmean(values), error, True, successes if len(successes) == len(optima) else ())
 
 
 def _summarise_cell(rows: list[Result], best: Optimum | None) -> Summary:
@@ -280,6 +305,7 @@ def _summarise_cell(rows: list[Result], best: Optimum | None) -> Summary:
         best_possible=best.expected if best else None,
         best_possible_se=best.error if best else None,
         best_possible_converged=best.converged if best else None,
+        best_attack_95=best.find_quantile(float(TOP)) if best else None,
         outcomes={row.rep: (row.successes or 0, row.baseline_successes) for row in scored},
         facts=first.facts,
         rad=fmean(gains) if gains else None,
@@ -291,6 +317,7 @@ def _summarise_cell(rows: list[Result], best: Optimum | None) -> Summary:
         above_proved=_compute_share_above(done, proved_bounds()),
         bounds=_read_foreign_bounds(rows),
         bound_errors=_read_bound_errors(rows),
+        sealed=all(row.seal for row in rows),
     )
 
 

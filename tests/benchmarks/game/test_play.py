@@ -27,7 +27,7 @@ from reconbench.benchmarks.game.result import Result, ResultError, Status
 from reconbench.benchmarks.game.row_ceilings import add_repetition_ceilings
 from reconbench.benchmarks.run.runner import Unit, play_units
 from reconbench.benchmarks.store.summary import summarise
-from reconbench.bounds import ApproxDP, theorem_3_5
+from reconbench.bounds import ApproxDP, CompactTail, theorem_3_5
 from reconbench.mechanisms import MarginalsRelease
 
 SEX = Game("acs", ("SEX",), 1.0)
@@ -295,6 +295,29 @@ def test_facts_that_break_after_the_release_become_a_row(tmp_path: Path) -> None
     )
 
 
+def test_a_best_possible_that_has_not_converged_is_no_number(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("reconbench.attacks.posterior.posterior.RHAT_LIMIT", 0.0)
+    row = play(Round.draw(SEX), AttackSpec("posterior", {"rounds": 1}))
+    assert row.successes is not None and row.best_possible_converged is False
+    assert row.best_possible is None and row.best_possible_se is None
+    assert row.best_successes is None
+
+
+def test_the_distribution_of_the_best_attack_reaches_the_row() -> None:
+    row = play(Round.draw(SEX), AttackSpec("posterior"))
+    tail = CompactTail.from_json(row.best_successes or {})
+    # Σ_{v ≥ 1} P[S ≥ v] = E[S]; 800 tables, so within a few hundredths of a standard deviation
+    assert tail.tail(np.arange(1, row.n + 1)).sum() == pytest.approx(row.best_possible, rel=0.05)
+    reports = Game("uniform:4", ("value",), 1.0, delta=0.0, n=20, mechanism="grr")
+    exact = play(Round.draw(reports), AttackSpec("optimal"))
+    tail = CompactTail.from_json(exact.best_successes or {})
+    assert tail.tail(np.arange(1, 21)).sum() == pytest.approx(exact.best_possible, rel=1e-6)
+    informed = replace(SEX, adversary=Adversary.INFORMED)
+    assert play(Round.draw(informed), AttackSpec("informed")).best_successes is None
+
+
 def test_the_best_possible_success_reaches_the_row(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -354,3 +377,10 @@ def test_summary_interval() -> None:
     assert summary.success_high == pytest.approx(51 + 4.302653 / 3**0.5, abs=1e-4)
     (single,) = summarise(played[:1])
     assert single.success_low is None and single.repetitions == 1
+
+
+def test_an_adversary_given_as_text_is_the_adversary() -> None:
+    text = Game("acs", ("SEX",), epsilon=1.0, n=3, adversary="informed")
+    assert text == Game("acs", ("SEX",), epsilon=1.0, n=3, adversary=Adversary.INFORMED)
+    assert text.repeat(1).adversary is Adversary.INFORMED
+    assert len(list(Round.draw(text).views())) == 3

@@ -62,7 +62,8 @@ def test_rows_come_back_as_they_were(row: Result, tmp_path: Path) -> None:
             epsilon=inf,
             facts={"mechanism.mu": inf},
             info={"loss": inf, "low": -inf},
-            ceilings={"mean": {"mean": inf}},
+            ceilings={"mine": {"mean": inf}},
+            bounds={"mine": {}},
             attack_options={"steps": 3, "name": "inf"},
             peak_memory_mib=12.5,
         ),
@@ -80,12 +81,13 @@ def test_rows_come_back_as_they_were(row: Result, tmp_path: Path) -> None:
 def test_finished_rows_are_never_rewritten(row: Result, tmp_path: Path) -> None:
     key = Key("a")
     with Store(tmp_path) as store:
-        store.put(key, replace(row, status=Status.FAILED, error="first"))
-        store.put(key, replace(row, status=Status.FAILED, error="second"))
+        failed = replace(row, status=Status.FAILED, successes=None)
+        store.put(key, replace(failed, error="first"))
+        store.put(key, replace(failed, error="second"))
         assert store.get([key])[key].error == "second"
         store.put(key, row)
         store.put(key, replace(row, successes=0, seconds=9.0))
-        store.put(key, replace(row, status=Status.FAILED, error="third"))
+        store.put(key, replace(failed, error="third"))
         assert store.get([key]) == {key: row}
 
 
@@ -116,7 +118,7 @@ def test_the_first_schema_is_brought_up_to_date(row: Result, tmp_path: Path) -> 
     raw = row.to_json()
     for name in ("peak_memory_mib", "best_possible", "attacker_prior"):
         raw.pop(name, None)
-    lost = replace(row, status=Status.FAILED, error="gone").to_json()
+    lost = replace(row, status=Status.FAILED, error="gone", successes=None).to_json()
     first_schema(tmp_path / "out", {"a": json.dumps(raw), "b": json.dumps(lost)})
     with Store.read_only(tmp_path / "out") as store:
         old = store.entries()

@@ -10,6 +10,7 @@ import pytest
 from reconbench.benchmarks.game.play import Adversary, AttackSpec, Game, Round, play
 from reconbench.benchmarks.game.result import Result, ResultError, Status
 from reconbench.benchmarks.store.summary import REFERENCES, summarise
+from reconbench.bounds.ceilings.compact_tail import CompactTail, mixture_quantile
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +72,11 @@ def test_one_repetition_that_did_not_converge_is_told(rows: list[Result]) -> Non
     stated = stating(rows)
     for doubt in (False, None):
         stated[1] = replace(stated[1], best_possible_converged=doubt)
-        assert all(each.best_possible_converged is False for each in summarise([*rows, *stated]))
+        for each in summarise([*rows, *stated]):
+            assert each.best_possible_converged is False
+            assert each.best_possible is None and each.best_possible_se is None
+    stated[1] = replace(stated[1], best_possible=None, best_possible_converged=False)
+    assert summarise(stated)[0].best_possible_converged is False
 
 
 def test_other_games_keep_their_own(rows: list[Result]) -> None:
@@ -99,3 +104,21 @@ def test_rows_of_before_still_load_and_new_ones_come_back(rows: list[Result]) ->
     assert Result.from_json(stated.to_json()) == stated
     with pytest.raises(ResultError, match="unknown field"):
         Result.from_json({**raw, "best": 1.0})
+
+
+def test_the_quantile_of_the_best_attack_needs_every_repetition(rows: list[Result]) -> None:
+    n = rows[0].n
+    tails = [CompactTail.of_draws(n, [rep, rep + 1]) for rep in range(len(rows))]
+    stated = [
+        replace(row, best_successes=tail.to_json())
+        for row, tail in zip(stating(rows), tails, strict=True)
+    ]
+    assert Result.from_json(stated[0].to_json()) == stated[0]
+    for each in summarise([*rows, *stated]):
+        assert each.best_attack_95 == mixture_quantile(tails, 0.95)
+    older = [replace(stated[0], best_successes=None), *stated[1:]]
+    doubtful = [replace(stated[0], best_possible_converged=False), *stated[1:]]
+    for partial in (older, doubtful):
+        assert summarise(partial)[0].best_attack_95 is None
+    with pytest.raises(ResultError, match="does not fit"):
+        Result.from_json({**stated[0].to_json(), "best_successes": {"n": 0}})
