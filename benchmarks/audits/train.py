@@ -26,6 +26,8 @@ from reconbench.bounds.audit import mcmc
 from reconbench.mechanisms.training.algorithms import Network, Records, Sgd, Training
 
 LEVELS = tuple(percent / 100 for percent in range(1, 100))
+# Neighbouring levels say nearly the same.
+JOINT_LEVELS = tuple(percent / 100 for percent in range(5, 100, 5))
 
 
 class AuditError(ValueError):
@@ -184,6 +186,18 @@ def counts_at(errors: Sequence[Counts], level: float) -> mcmc.Counts:
             for base in errors
         ]
     )
+
+
+def counts_of_levels(errors: Sequence[Counts]) -> mcmc.Counts:
+    """All of ``JOINT_LEVELS`` of every base, for models that use them jointly."""
+    picked = [LEVELS.index(level) for level in JOINT_LEVELS]
+    rows = [
+        (base.false_positives[i], base.out, base.false_negatives[i], base.in_)
+        for base in errors
+        for i in picked
+    ]
+    bases = np.repeat(np.arange(len(errors)), len(picked))
+    return replace(mcmc.Counts.of(rows), bases=bases)
 
 
 def collect(

@@ -25,14 +25,20 @@ from reconbench.bounds import (
     LaplaceDP,
     PureDP,
     Relation,
+    WorstAdvantage,
     count_queries,
     epsilon_protect,
 )
 from reconbench.bounds.risk.one_target import UnifiedBound
 
+WORST_CASE = "worst-case"
+
 
 class QueryBudget(Computation):
-    """How many Laplace queries keep the advantage over a baseline within a limit."""
+    """How many Laplace queries keep the advantage over a baseline within a limit.
+
+    With ``worst_case``, at the worst baseline as well: the total variation within the limit.
+    """
 
     reference = "Kulynych 2025, figure 6"
     metric = "queries"
@@ -45,6 +51,7 @@ class QueryBudget(Computation):
     scale: Positive
     baseline: Shares
     advantage: Shares
+    worst_case: bool = False
 
     def points(self, suite: str) -> Iterator[Point]:
         epsilon = 1 / self.scale
@@ -53,10 +60,19 @@ class QueryBudget(Computation):
             for limit in self.advantage:
                 asked = {"baseline": base, "advantage": limit}
                 label = f"advantage {limit:g}"
-                yield Point(suite, self, "laplace", promise, label, base, asked)
+                yield Point(suite, self, "laplace", promise, label, base, asked, risk=limit)
+        for limit in self.advantage if self.worst_case else ():
+            label = f"worst-case advantage {limit:g}"
+            worst = {"baseline": WORST_CASE, "advantage": limit}
+            metric = "queries at the worst baseline"
+            yield Point(suite, self, "laplace", promise, label, 0.0, worst, metric, limit)
 
     def evaluate(self, point: Point) -> dict[str, float]:
-        risk, limit = Advantage(np.array([point.baseline])), point.asked["advantage"]
+        limit = point.asked["advantage"]
+        worst = point.asked["baseline"] == WORST_CASE
+        risk: Callable[[Guarantee], float] = (
+            WorstAdvantage() if worst else Advantage(np.array([point.baseline]), UnifiedBound())
+        )
         releases: dict[str, Callable[[int], Guarantee]] = {
             "f-dp": partial(_compose, self.scale),
             "pure": lambda queries: PureDP(queries / self.scale),

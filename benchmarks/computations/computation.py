@@ -55,13 +55,18 @@ class ComputationError(ValueError):
 
 @dataclass(frozen=True)
 class Promise:
-    """A guarantee with its ε and δ, and the numbers that it was asked for with."""
+    """A guarantee with its ε and δ, and the numbers that it was asked for with.
+
+    ``curve`` computes the release's own trade-off curve where the guarantee says less: bounds that
+    take a curve get it, and those that need what the guarantee states get the guarantee.
+    """
 
     label: str
     epsilon: float
     delta: float
     guarantee: Guarantee
     asked: Mapping[str, Any]
+    curve: Callable[[], Guarantee] | None = None
 
 
 class Computation(Strict):
@@ -90,7 +95,7 @@ class Computation(Strict):
 class Point:
     """One row to compute: a promise, a baseline, and what the values depend on beside these.
 
-    ``asked`` is JSON.
+    ``asked`` is JSON. ``risk`` is the limit that a point was calibrated to, if it was.
     """
 
     suite: str
@@ -101,6 +106,7 @@ class Point:
     baseline: float
     asked: Mapping[str, Any]
     metric: str = ""
+    risk: float | None = None
 
     @property
     def kind(self) -> str:
@@ -155,7 +161,10 @@ class Point:
             metric=self.metric or self.computation.metric,
             adversary=NO_ATTACK,
             attack=NO_ATTACK,
-            attack_options={"baseline": self.baseline},
+            attack_options={
+                "baseline": self.baseline,
+                **({} if self.risk is None else {"risk": self.risk}),
+            },
             seed=0,
             rep=0,
             table_hash="",

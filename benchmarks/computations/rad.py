@@ -142,7 +142,8 @@ class QueryError(Computation):
             epsilon = epsilon_for_rad(risk, self.values)
             promise = Promise("", epsilon, 0.0, LaplaceDP(epsilon), {"risk": risk})
             label = f"risk {risk:g}"
-            yield Point(suite, self, "laplace", promise, label, 1 / self.values, asked)
+            base = 1 / self.values
+            yield Point(suite, self, "laplace", promise, label, base, asked, risk=risk)
 
     def evaluate(self, point: Point) -> dict[str, float]:
         # P[|noise| > t] = e^(−t/b) with b = 1/ε

@@ -6,7 +6,7 @@ Figures 2 to 5 of Kulynych 2025, figures 1 and 2 of Swanberg 2025.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
@@ -27,6 +27,7 @@ from reconbench.benchmarks.computations.guarantees import Guarantees
 from reconbench.bounds import (
     RISK_BOUNDS,
     ApproxDP,
+    FanoInformation,
     Guarantee,
     PureDP,
     ReRoRenyi,
@@ -79,6 +80,7 @@ class UniformGuess:
 ORDER_2 = "rero-rdp-2"
 BOUNDS: Mapping[str, RiskBound] = {bound.name: bound for bound in RISK_BOUNDS} | {
     UniformGuess.name: UniformGuess(),
+    FanoInformation.name: FanoInformation(),
     ORDER_2: ReRoRenyi(2.0),
 }
 BOUND_MEANINGS = {name: bound.reference for name, bound in BOUNDS.items()} | {
@@ -91,13 +93,13 @@ BoundNames = Annotated[
 
 
 class SuccessCurve(Computation):
-    """The success that bounds allow on one target, by baseline."""
+    """The success that bounds allow on one target, or its advantage, by baseline."""
 
     reference = "Kulynych 2025, figures 3 and 5; Swanberg 2025, figure 1"
     metric = "success"
     meanings = BOUND_MEANINGS
 
-    compute: Literal["success"]
+    compute: Literal["success", "advantage"]
     guarantee: Guarantees
     baseline: Shares
     bounds: BoundNames
@@ -106,25 +108,22 @@ class SuccessCurve(Computation):
         for mechanism, promise in self.guarantee.promises():
             for base in self.baseline:
                 asked = {"baseline": base, "bounds": self.bounds}
-                yield Point(suite, self, mechanism, promise, promise.label, base, asked)
+                label = promise.label
+                yield Point(suite, self, mechanism, promise, label, base, asked, self.compute)
 
     def evaluate(self, point: Point) -> dict[str, float]:
-        def success(bound: RiskBound) -> float:
-            return float(np.ravel(bound.success(np.array([point.baseline]), guarantee))[0])
+        def value(bound: RiskBound, guarantee: Guarantee) -> float:
+            success = float(np.ravel(bound.success(np.array([point.baseline]), guarantee))[0])
+            return success - point.baseline if self.compute == "advantage" else success
 
-        guarantee = point.promise.guarantee
-        bounds = {name: BOUNDS[name] for name in self.bounds}
-        return {
-            name: math.nan if bound.refuses(guarantee) else success(bound)
-            for name, bound in bounds.items()
-        }
+        return _evaluate_bounds(self.bounds, point.promise, value)
 
 
 class WorstCase(Computation):
     """The advantage that bounds allow at the baseline where it is largest."""
 
-    reference = "Kulynych 2025, figure 4"
-    metric = "advantage"
+    reference = "Kulynych 2025, figures 3 and 4"
+    metric = "worst-case advantage"
     meanings = BOUND_MEANINGS | {
         "approx": "(ε, δ)-DP alone, without the curve: its total variation"
     }
@@ -139,12 +138,11 @@ class WorstCase(Computation):
             yield Point(suite, self, mechanism, promise, promise.label, 0.0, asked)
 
     def evaluate(self, point: Point) -> dict[str, float]:
-        epsilon, delta, guarantee = _budget(point.promise)
-        bounds = {name: BOUNDS[name] for name in self.bounds}
-        worst = {
-            name: math.nan if bound.refuses(guarantee) else worst_advantage(bound, guarantee)[0]
-            for name, bound in bounds.items()
-        }
+        def value(bound: RiskBound, guarantee: Guarantee) -> float:
+            return worst_advantage(bound, guarantee)[0]
+
+        epsilon, delta, _ = _budget(point.promise)
+        worst = _evaluate_bounds(self.bounds, point.promise, value)
         # (ε, δ) alone, without the curve: the standard analysis
         approx = ApproxDP(epsilon, delta).total_variation() if delta else math.nan
         return {**worst, "approx": approx}
@@ -184,6 +182,19 @@ class SinglingOutCurve(Computation):
             "pso-f-dp": average - point.baseline,
             "spso": float(strong_singling_out(weight, guarantee, records)) - weight,
         }
+
+
+def _evaluate_bounds(
+    names: Sequence[str], promise: Promise, value: Callable[[RiskBound, Guarantee], float]
+) -> dict[str, float]:
+    """Each bound on the release's own curve if it takes curves, else on what is guaranteed."""
+    stated = (promise.guarantee,)
+    guarantees = (promise.curve(), *stated) if promise.curve else stated
+    found = {}
+    for name in names:
+        taken = [each for each in guarantees if not BOUNDS[name].refuses(each)]
+        found[name] = value(BOUNDS[name], taken[0]) if taken else math.nan
+    return found
 
 
 def _budget(promise: Promise) -> tuple[float, float, Guarantee]:

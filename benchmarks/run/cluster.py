@@ -13,7 +13,7 @@ import socket
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import version
@@ -28,6 +28,7 @@ from reconbench.benchmarks.run.cluster_files import (
     Order,
     Parcel,
     Run,
+    SchedulerLost,
     check_packages,
     decode_outcome,
     list_packages,
@@ -56,6 +57,24 @@ def _distributed() -> Any:
         ) from None
 
 
+@contextmanager
+def _report_loss() -> Iterator[None]:
+    """Report whatever Dask raises when its scheduler goes away, at any moment, as one error."""
+    try:
+        yield
+    except ClusterError:
+        raise
+    except Exception as error:
+        raise _describe_loss(error) from None
+
+
+def _describe_loss(error: BaseException) -> SchedulerLost:
+    return SchedulerLost(
+        f"the Dask scheduler is gone or dropped the run ({describe_error(error)}); finished rows "
+        "are kept, and the same command continues from there"
+    )
+
+
 @dataclass(frozen=True)
 class _StreamedRow:
     """A row that a worker sent before the end of its order, and the index of its group."""
@@ -78,7 +97,8 @@ class Cluster:
         self._client = self._connect()
         self._exits.enter_context(exit_on_sigterm())
         try:
-            self._check_versions()
+            with _report_loss():
+                self._check_versions()
         except BaseException:
             self.__exit__()
             raise
@@ -92,7 +112,8 @@ class Cluster:
     @property
     def jobs(self) -> int:
         """How many groups are played at a time."""
-        return sum(self._client.nthreads().values()) or EXPECTED_WORKERS
+        with _report_loss():
+            return sum(self._client.nthreads().values()) or EXPECTED_WORKERS
 
     def play(self, groups: Sequence[Group]) -> Iterator[tuple[int, FinishedRow]]:
         """Rows as they finish, with the indices of their groups."""
@@ -166,8 +187,10 @@ class _Play:
         self._warned = time.monotonic()
 
     def rows(self, orders: Sequence[Order]) -> Iterator[tuple[int, FinishedRow]]:
-        self._client.subscribe_topic(TOPIC, self._receive_event)
-        shared = self._client.submit(_return_run, self._run, key=f"reconbench-run-{self._run.name}")
+        with _report_loss():
+            self._client.subscribe_topic(TOPIC, self._receive_event)
+            name = f"reconbench-run-{self._run.name}"
+            shared = self._client.submit(_return_run, self._run, key=name)
         try:
             self._submit(shared, orders)
             while self._open or self._suspects:
@@ -186,9 +209,10 @@ class _Play:
 
     def _submit(self, shared: Any, orders: Sequence[Order]) -> None:
         keys = [f"reconbench-{self._run.name}-{uuid4().hex}" for _ in orders]
-        futures = self._client.map(
-            play_order, [shared] * len(orders), orders, key=keys, retries=RETRIES, pure=False
-        )
+        with _report_loss():
+            futures = self._client.map(
+                play_order, [shared] * len(orders), orders, key=keys, retries=RETRIES, pure=False
+            )
         for future, order in zip(futures, orders, strict=True):
             self._open[future.key] = future, order
             future.add_done_callback(self._updates.put)
@@ -204,7 +228,8 @@ class _Play:
         try:
             update = self._updates.get(timeout=1.0)
         except queue.Empty:
-            self._warn_if_no_workers()
+            with _report_loss():
+                self._warn_if_no_workers()
             return []
         if isinstance(update, _StreamedRow):
             return [(update.group, update.outcome)]
@@ -218,11 +243,8 @@ class _Play:
             return self._suspect(order, killed.allowed_failures + 1)
         except ClusterError:
             raise
-        except self._dask.CancelledError:
-            raise ClusterError(
-                "the Dask scheduler is gone or dropped the run; finished rows are kept, and the "
-                "same command continues from there"
-            ) from None
+        except self._dask.CancelledError as cancelled:
+            raise _describe_loss(cancelled) from None
         except Exception as error:  # whatever else a cluster may come up with
             raise ClusterError(
                 f"a Dask worker could not play a group: {describe_error(error)}"

@@ -40,6 +40,12 @@ class ClusterError(ValueError):
     """A cluster that cannot be reached, or whose rows would not be those of this machine."""
 
 
+class SchedulerLost(ClusterError):
+    """A scheduler that went away during a run."""
+
+    exit_code = 3
+
+
 @dataclass(frozen=True)
 class Parcel:
     """Files by the path that specs give; a file comes with those that must lie beside it."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from math import prod
 from statistics import fmean
 
+from reconbench.attacks.metrics.exact import MAX_VALUES
 from reconbench.benchmarks import plugins
 from reconbench.benchmarks.game.play import Adversary, AttackSpec, Game
 from reconbench.benchmarks.game.result import Status
@@ -30,8 +31,6 @@ MIB = 1 << 20
 WORKER_MIB = 500
 # How often attacks on several columns hold a release: for simulated tables and for gradients.
 COPIES = 20
-# Joint priors of more numbers are not listed by the ceilings.
-LISTED = 1 << 22
 # From this budget on there is hardly any noise.
 CLEAR = 30.0
 # Tables of more records are long.
@@ -85,8 +84,10 @@ ROUGH: dict[str, Cost] = {
 UNLISTED = Cost(0.5, 5e-3, 2.0, 1e-4)
 # Table, release and ceilings, which all attacks on a round share.
 ROUND = Cost(0.015, 3e-4)
-# Ceilings of several columns, a number of a distinct prior; of an error, a value of one.
-A_LISTED_NUMBER = 3e-7
+# Ceilings of several columns, a listed number of a distinct prior and, where not all are listed, a
+# column; of an error, a value of a prior.
+A_LISTED_NUMBER = 1e-5
+A_LONG_COLUMN = 0.03
 A_VALUE = 2e-4
 
 
@@ -167,7 +168,7 @@ class _Timings:
         self._done: set[Hashable] = set()
         self._stored = self._rough = 0
         self.peak_mib = 0.0
-        finished = {each.key for each in stored if each.row.status is not Status.FAILED}
+        held = {each.key for each in stored}
         timed = {each.key.config: each.row for each in stored if each.row.status is Status.OK}
         for row in timed.values():
             size = (row.dataset, len(row.targets), row.n, row.mechanism_options, row.attack)
@@ -176,7 +177,7 @@ class _Timings:
         for unit in units if stored else ():
             for spec in unit.attacks:
                 key = keys.of(unit.game, spec, unit.bounds)
-                if key in finished:
+                if key in held:
                     self._done.add((unit.game, identify_attack(spec)))
                 if key.config in timed:
                     row = timed[key.config]
@@ -186,7 +187,7 @@ class _Timings:
                     self._cells.setdefault(cell, []).append(row.seconds)
 
     def has(self, game: Game, spec: AttackSpec) -> bool:
-        """Whether the present code has finished this very row."""
+        """Whether a run would leave this very row as it is; failed rows are not retried unasked."""
         return (game, identify_attack(spec)) in self._done
 
     def seconds(self, game: Game, spec: AttackSpec, cells: int) -> float:
@@ -216,12 +217,14 @@ class _Timings:
 def _round_seconds(game: Game, known: tuple[str, ...]) -> float:
     """Of all that attacks share; records with the same known values have one prior."""
     priors = min(game.n, _joint_size(game.dataset, known))
-    listed = priors * _joint_size(game.dataset, game.targets)
+    values = _joint_size(game.dataset, game.targets)
     found = ROUND.seconds(game, 0)
     if game.metric != "exact":
-        found += A_VALUE * listed
-    elif len(game.targets) > 1 and listed <= LISTED:
-        found += A_LISTED_NUMBER * listed
+        found += A_VALUE * priors * values
+    elif len(game.targets) > 1:
+        found += A_LISTED_NUMBER * priors * min(values, MAX_VALUES)
+        if values > MAX_VALUES:
+            found += A_LONG_COLUMN * len(game.targets)
     return found
 
 

@@ -21,6 +21,7 @@ from typing import Protocol, Self
 
 from reconbench.benchmarks import plugins
 from reconbench.benchmarks.game.result import Result
+from reconbench.benchmarks.player.referee import KEEPER_SECONDS
 from reconbench.benchmarks.run.worker_process import (
     Done,
     Limits,
@@ -99,6 +100,15 @@ class Assignment:
     def count_limits(self) -> int:
         """How many times the time limit the worker has for its present step."""
         return len(self._playing.reps) if self._playing is not None else PATIENCE
+
+    def plays_foreign(self) -> bool:
+        """Whether the present step is an attack in a player, whose time the worker itself limits.
+
+        The pool only comes in if that fails.
+        """
+        if self._playing is None:
+            return False
+        return plugins.is_foreign("attack", self.group.attacks[self._playing.attack].spec)
 
     def fail(self, reason: str) -> list[FailedRow]:
         """The worker is gone: the rows that fail with it, and no others."""
@@ -245,7 +255,10 @@ class Pool:
     def _set_deadline(self, assignment: Assignment) -> None:
         seconds = self._limits.seconds
         if seconds is not None:
-            assignment.deadline = time.monotonic() + seconds * assignment.count_limits()
+            allowed = seconds * assignment.count_limits()
+            if assignment.plays_foreign():
+                allowed = 2 * allowed + KEEPER_SECONDS
+            assignment.deadline = time.monotonic() + allowed
 
 
 @contextmanager

@@ -18,11 +18,13 @@ from math import ceil, prod
 from reconbench.benchmarks.computations.computation import Point
 from reconbench.benchmarks.game.play import AttackSpec, Game, check
 from reconbench.benchmarks.game.result import Result, Status
+from reconbench.benchmarks.game.row_schema.agreement import Drift
+from reconbench.benchmarks.player.referee import limit_players
 from reconbench.benchmarks.run.pool import GroupPlayer, Pool
 from reconbench.benchmarks.run.worker_process import Limits
 from reconbench.benchmarks.run.worker_tasks import FinishedRow, Group, play_group, takes_several
 from reconbench.benchmarks.run.worker_tasks import one_thread as one_thread
-from reconbench.benchmarks.store.provenance import shipped_name
+from reconbench.benchmarks.store.provenance import NO_ATTACK, shipped_name
 from reconbench.benchmarks.store.store import (
     Key,
     Keys,
@@ -151,11 +153,14 @@ def execute(
     pool: GroupPlayer | None = None,
     progress: Progress = lambda done, row: None,
     differs: Differs = lambda stored, played: None,
+    drift: Drift | None = None,
+    seal: str = "",
 ) -> None:
     """Compute and play the open rows of a plan, computations first: they are quick.
 
-    A finished row that is played again stays as it was; ``differs`` gets both if they are not the
-    same but for timings.
+    A finished row that is played again stays as it was; ``differs`` gets both if they differ, and
+    ``drift`` collects how far the others are apart. ``seal`` is the commitment to a secret seed,
+    for the rows of games.
     """
     if not (chosen.units or chosen.points):
         return
@@ -163,11 +168,17 @@ def execute(
     replayed = _read_replayed(chosen, store)
     done = chosen.held
     for key, row in _play_open_rows(chosen, jobs, limits, pool):
+        if seal and row.attack != NO_ATTACK:
+            row = replace(row, seal=seal)
         stored = replayed.get(key)
         if stored is None or stored.status is Status.FAILED:
             store.put(key, row)
-        elif stored.differences(row):
-            differs(stored, row)
+        else:
+            compared = stored.compare(row)
+            if drift is not None:
+                drift.add(compared)
+            if compared.different:
+                differs(stored, row)
         done += 1
         progress(done, row)
 
@@ -207,6 +218,8 @@ def play_units(
     One job without limits plays in this process, where an attack that hangs or kills its process
     cannot be helped. Otherwise ``jobs`` worker processes do, of ``pool`` if one is given.
     """
+    if limits is not None:
+        limit_players(limits.seconds)
     grouping = group_units(units, jobs)
     groups = [group for group, _ in grouping]
     finished: Iterator[tuple[int, FinishedRow]]
@@ -248,9 +261,8 @@ def group_units(units: Sequence[Unit], jobs: int = 1) -> list[tuple[Group, tuple
     groups = []
     for indices in alike.values():
         first = units[indices[0]]
-        together = any(takes_several(attack, first.game) for attack in first.attacks)
         size = 1
-        if together and len(indices) > 1:
+        if len(indices) > 1 and any(takes_several(each, first.game) for each in first.attacks):
             size = max(1, min(LARGEST_GROUP, fair, MOST_NUMBERS // count_numbers(first.game)))
         parts = ceil(len(indices) / size)
         for part in range(parts):

@@ -22,8 +22,9 @@ from multiprocessing import connection, current_process, get_context, parent_pro
 from typing import Any
 
 from reconbench.benchmarks import memory
+from reconbench.benchmarks.player.keeper import kill_marked
+from reconbench.benchmarks.player.referee import THREAD_VARIABLES, describe_exit, limit_players
 
-THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 # Loaded before a worker says that it is ready, so that no attack's time is spent on it.
 PRELOADED = ("torch", "threadpoolctl", "reconbench.benchmarks.run.pool")
 LEAST_GIB = 1.0
@@ -94,7 +95,7 @@ class Worker:
             os.environ.setdefault(name, "1")
         context = get_context("spawn")
         self.pipe, theirs = context.Pipe()
-        self._process = context.Process(target=serve, args=(theirs, limits.gib))
+        self._process = context.Process(target=serve, args=(theirs, limits))
         with _no_interrupts(), _children_allowed():
             self._process.start()
         theirs.close()
@@ -139,10 +140,10 @@ class Worker:
             return "closed its worker's pipe"
         if not self.ready:
             raise WorkerError(
-                f"a worker process could not start ({_describe_exit(code)}); a script that uses "
+                f"a worker process could not start ({describe_exit(code)}); a script that uses "
                 "several jobs or a time limit must run under `if __name__ == '__main__':`"
             )
-        return f"killed its worker process ({_describe_exit(code)})"
+        return f"killed its worker process ({describe_exit(code)})"
 
     def kill(self) -> None:
         """At once, with all its children; harmless if it is dead."""
@@ -151,19 +152,8 @@ class Worker:
                 os.killpg(self._process.pid, signal.SIGKILL)
         self._process.kill()
         self._process.join()
+        kill_marked(str(self._process.pid))
         self.pipe.close()
-
-
-def _describe_exit(code: int) -> str:
-    if code >= 0:
-        return f"exit code {code}"
-    reasons = {
-        signal.SIGABRT: "it aborted",
-        signal.SIGSEGV: "a segmentation fault",
-        getattr(signal, "SIGKILL", 9): "most likely out of memory",
-    }
-    reason = reasons.get(-code)
-    return f"signal {-code}, {reason}" if reason else f"signal {-code}"
 
 
 def ask(
@@ -193,14 +183,16 @@ def kill_all(workers: Sequence[Worker]) -> None:
         worker.kill()
 
 
-def serve(pipe: connection.Connection, gib: float | None) -> None:
+def serve(pipe: connection.Connection, limits: Limits) -> None:
     """The whole life of a worker process."""
     _isolate_process()
     for name in PRELOADED:
         importlib.import_module(name)
     memory.prefer_as_oom_victim()
-    if gib is not None:
-        memory.limit(gib)
+    _forbid_tracing()
+    if limits.gib is not None:
+        memory.limit(limits.gib)
+    limit_players(limits.seconds)
 
     def report(message: object) -> None:
         try:
@@ -240,6 +232,15 @@ def _die_with_parent() -> None:
 
     set_death_signal = 1
     ctypes.CDLL(None).prctl(set_death_signal, int(signal.SIGKILL), 0, 0, 0)
+
+
+def _forbid_tracing() -> None:
+    """No other process of the same user, such as a player, may read this one's memory (Linux)."""
+    if sys.platform == "linux":
+        import ctypes
+
+        set_dumpable = 4
+        ctypes.CDLL(None).prctl(set_dumpable, 0, 0, 0, 0)
 
 
 def _watch_parent() -> None:

@@ -25,6 +25,7 @@ from reconbench.benchmarks.game.play import (
 )
 from reconbench.benchmarks.game.result import Result
 from reconbench.benchmarks.game.rows import blank_row, failed_row, unplayed_row
+from reconbench.benchmarks.player.foreign_attack import take_printed
 from reconbench.benchmarks.store.provenance import shipped_method
 
 # How the rows of a game that could not be set up begin.
@@ -201,7 +202,8 @@ def _play_turn(turn: Turn, spec: AttackSpec, rounds: dict[int, Round]) -> Iterat
             error = AttackError(
                 f"attack {spec.spec!r} could not be scored: {describe_error(error)}"
             )
-        rows = [failed_row(blank_row(rounds[turn.reps[0]]), spec, str(error))]
+        row = failed_row(blank_row(rounds[turn.reps[0]]), spec, str(error))
+        rows = [replace(row, printed=take_printed())]
     for rep, row in zip(turn.reps, rows, strict=True):
         yield FinishedRow(turn.attack, rep, row)
     if exhausted:

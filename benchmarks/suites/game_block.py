@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import MISSING
 from itertools import product
+from math import prod
 from typing import TYPE_CHECKING, Annotated, Any, Self, get_type_hints
 
 from pydantic import (
@@ -26,6 +27,8 @@ from reconbench.benchmarks.game.setting import AXES, Adversary, Setting
 from reconbench.datasets import Prior
 
 EACH = "each"
+# The most values that a range such as "l1:0-20" may stand for.
+LONGEST_RANGE = 10_000
 
 
 class AxesError(ValueError):
@@ -89,6 +92,8 @@ def _expand_metrics(value: Any) -> Any:
     for spec in make_list(value):
         errors = _parse_range(spec, "l1") if isinstance(spec, str) else None
         if errors is not None:
+            if len(errors) > LONGEST_RANGE:
+                raise ValueError(f"{spec!r} has more than {LONGEST_RANGE:,} values; give fewer")
             specs += [f"l1:{error}" for error in errors]
         else:
             specs.append(plugins.make_absolute(spec) if isinstance(spec, str) else spec)
@@ -253,6 +258,26 @@ class _GameBlock(Strict):
                 raise ValueError(f"include.{index}.{key}: {first['msg']}") from None
         return self
 
+    def count(self) -> int:
+        """How many games the block lists, before ``exclude``; without building any of them."""
+        blocks = [self, *(self._include_block(index) for index in range(len(self.include)))]
+        return sum(block._count_product() for block in blocks)
+
+    def _count_product(self) -> int:
+        others = [name for name in AXES if name not in (*_ELSEWHERE, *_BY_DATASET)]
+        each = prod(len(getattr(self, name)) for name in others)
+        each *= len(self.mechanism) * len(self.k or [None])
+        return sum(each * len(self._read_columns(dataset)[2]) for dataset in self.dataset)
+
+    def _read_columns(self, dataset: str) -> tuple[Prior, tuple[str, ...], list[tuple[str, ...]]]:
+        """The prior of a data set, and the known columns and sets of targets in it."""
+        with _prefix_errors("dataset"):
+            prior = plugins.load_prior(plugins.make_absolute(dataset))
+        with _prefix_errors("known"):
+            known = self._known_columns(prior)
+        with _prefix_errors("targets"):
+            return prior, known, self._target_sets(prior, known)
+
     def expand(self, seed: int) -> list[Game]:
         """The games of the block, each once, as their repetition 0; errors begin with the key."""
         games = self._product(seed)
@@ -282,12 +307,7 @@ class _GameBlock(Strict):
         others = [name for name in AXES if name not in (*_ELSEWHERE, *_BY_DATASET)]
         games = []
         for dataset in self.dataset:
-            with _prefix_errors("dataset"):
-                prior = plugins.load_prior(plugins.make_absolute(dataset))
-            with _prefix_errors("known"):
-                known = self._known_columns(prior)
-            with _prefix_errors("targets"):
-                sets = self._target_sets(prior, known)
+            prior, known, sets = self._read_columns(dataset)
             with _prefix_errors("mechanism"):
                 mechanisms = [
                     pair for entry in self.mechanism for pair in self._expand_mechanism(entry)

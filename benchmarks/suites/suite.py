@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from difflib import get_close_matches
 from importlib.resources import files
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, Self
 
@@ -37,6 +39,12 @@ from reconbench.benchmarks.suites.game_block import (
     MechanismEntry,
     Strict,
 )
+
+# More rows are refused unless asked for: planning alone would take minutes and gigabytes.
+MOST_ROWS = 1_000_000
+# A suite is a short text. More than this is a mistake, or meant to do harm.
+MOST_BYTES = 4 << 20
+DEEPEST = 20
 
 SUITES = files("reconbench.benchmarks.suites") / "shipped"
 
@@ -86,11 +94,19 @@ class Suite(Strict):
         repetitions: int | None = None,
         more_attacks: Sequence[str] = (),
         more_bounds: Sequence[str] = (),
+        most_rows: int = MOST_ROWS,
     ) -> list[Unit]:
         """Every round of the suite, repetitions innermost; a round that two blocks share, once.
 
-        None if the suite has computations only.
+        None if the suite has computations only. Refused before anything is listed if there are more
+        than ``most_rows`` rows.
         """
+        rows = self.count_rows(repetitions=repetitions, more_attacks=len(more_attacks))
+        if rows > most_rows:
+            raise SuiteError(
+                f"suite {self.name} has {rows:,} rows, more than {most_rows:,}; list fewer values, "
+                f"lower the repetitions, or allow it with --max-rows {rows}"
+            )
         more = tuple(AttackSpec(plugins.make_absolute(spec)) for spec in more_attacks)
         rounds: dict[Game, dict[tuple[str, str], AttackSpec]] = {}
         for part in self.parts:
@@ -107,13 +123,41 @@ class Suite(Strict):
         bounds = check_bound_files((*own_bounds, *more_bounds))
         return [Unit(game, tuple(specs.values()), bounds) for game, specs in rounds.items()]
 
+    def count_rows(self, *, repetitions: int | None = None, more_attacks: int = 0) -> int:
+        """How many rows the games ask for, before ``exclude``, counted without listing them.
+
+        A round that two blocks share counts twice.
+        """
+        rows = 0
+        for part in self.parts:
+            for index, axes in enumerate(part.games or ()):
+                attacks = len(axes.attacks or part.attacks or ()) + more_attacks
+                reps = repetitions or axes.repetitions or part.repetitions
+                with part._prefix_errors(index):
+                    rows += axes.count() * reps * attacks
+        return rows
+
     def computations(self) -> list[tuple[str, Curve]]:
         """The computations of this suite and of those it includes, with the name of theirs."""
         return [(part.name, curve) for part in self.parts for curve in part.curves or ()]
 
     def points(self) -> list[Point]:
         """The rows of all computations, yet to be computed."""
-        return [point for name, curve in self.computations() for point in curve.points(name)]
+        every = (point for name, curve in self.computations() for point in curve.points(name))
+        points = list(islice(every, MOST_ROWS + 1))
+        if len(points) > MOST_ROWS:
+            raise SuiteError(
+                f"suite {self.name} has more than {MOST_ROWS:,} computed rows; list fewer values"
+            )
+        return points
+
+    @contextmanager
+    def _prefix_errors(self, index: int) -> Iterator[None]:
+        """Begin every error with the suite and the block that caused it."""
+        try:
+            yield
+        except ValueError as error:
+            raise SuiteError(f"suite {self.name}, games.{index}.{error}") from None
 
     def _rounds(
         self, seed: int | None, repetitions: int | None
@@ -125,10 +169,8 @@ class Suite(Strict):
                 axes.attacks or self.attacks or [], where if own else f"suite {self.name}"
             )
             reps = repetitions or axes.repetitions or self.repetitions
-            try:
+            with self._prefix_errors(index):
                 games = axes.expand(self.seed if seed is None else seed)
-            except ValueError as error:
-                raise SuiteError(f"{where}.{error}") from None
             for game in games:
                 for rep in range(reps):
                     yield game.repeat(rep), attacks
@@ -163,12 +205,9 @@ def _read(path: Path, within: tuple[Path, ...]) -> Suite:
     if path in within:
         chain = " -> ".join(suite.stem for suite in (*within[within.index(path) :], path))
         raise SuiteError(f"suite {within[-1]}, include: the suites include each other: {chain}")
-    try:
-        raw = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise SuiteError(f"cannot read suite {path}: {error}") from None
-    except tomllib.TOMLDecodeError as error:
-        raise SuiteError(f"suite {path} is not valid TOML: {error}") from None
+    if len(within) >= DEEPEST:
+        raise SuiteError(f"suite {within[-1]}, include: more than {DEEPEST} suites in one another")
+    raw = _read_toml(path)
     try:
         suite = Suite.model_validate(_resolve_files(raw, path.parent))
     except ValidationError as error:
@@ -182,6 +221,40 @@ def _read(path: Path, within: tuple[Path, ...]) -> Suite:
         parts.append(_read(part, (*within, path)))
     suite._parts = tuple(parts)
     return suite
+
+
+def _read_toml(path: Path) -> dict[str, Any]:
+    """Parse a file that may be too large or nested too deeply to be a suite."""
+    try:
+        with path.open("rb") as stream:
+            content = stream.read(MOST_BYTES + 1)
+        if len(content) > MOST_BYTES:
+            raise SuiteError(f"cannot read suite {path}: it has more than {MOST_BYTES >> 20} MiB")
+        raw = tomllib.loads(content.decode())
+        if _measure_depth(raw) > DEEPEST:
+            raise RecursionError
+    except (OSError, UnicodeDecodeError) as error:
+        raise SuiteError(f"cannot read suite {path}: {error}") from None
+    except tomllib.TOMLDecodeError as error:
+        raise SuiteError(f"suite {path} is not valid TOML: {error}") from None
+    except RecursionError:
+        raise SuiteError(
+            f"suite {path} is not a suite: its values are nested more than {DEEPEST} deep"
+        ) from None
+    return raw
+
+
+def _measure_depth(raw: object) -> int:
+    """How deep tables and lists are nested, level by level: recursion would overflow."""
+    depth, level = 0, [raw]
+    while level := [
+        item
+        for value in level
+        if isinstance(value, dict | list)
+        for item in (value.values() if isinstance(value, dict) else value)
+    ]:
+        depth += 1
+    return depth
 
 
 def _resolve_files(raw: Any, folder: Path) -> Any:

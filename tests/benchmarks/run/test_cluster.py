@@ -28,6 +28,7 @@ from reconbench.benchmarks.run.cluster_files import (
     ClusterError,
     Order,
     Parcel,
+    SchedulerLost,
     check_packages,
     decode_outcome,
     encode_outcome,
@@ -71,6 +72,14 @@ class Shoots(Slow):
 
 class Mine(GaussianMarginals):
     name = "mine"
+
+class Deadly(GaussianMarginals):
+    name = "deadly"
+    def release(self, table, rng):
+        if int(table.codes.sum()) == WRONG:
+            os.kill(os.getppid(), signal.SIGKILL)
+            time.sleep(1000)
+        return super().release(table, rng)
 """
 SUITE = """
 name = "mine"
@@ -272,22 +281,38 @@ def test_attacks_that_exit_or_hang_lose_their_rows_only(dask: Processes, folder:
         assert differences(rows, ordered(pool.play(groups))) == []
     assert [row.error for row in rows] == [
         None,
-        "attack 'exits' killed its worker process (exit code 3)",
+        "attack 'exits' killed its player process (exit code 3)",
         "attack 'hangs' exceeded the 2 s time limit (--timeout)",
         None,
     ]
     assert not running(MARK)
 
 
-def test_an_attack_that_kills_the_dask_worker_is_given_up(dask: Processes, folder: Path) -> None:
+def test_an_attack_that_kills_its_parent_does_not_reach_the_worker(
+    dask: Processes, folder: Path
+) -> None:
     group = Group(tuple(games(folder, 1)), (PRIOR, *mine(folder, "Shoots", "Slow")))
+    with Cluster(dask.address, Limits(seconds=2)) as there:
+        rows = ordered(there.play([group]))
+    assert [row.status for row in rows] == [Status.OK, Status.FAILED, Status.OK]
+    assert (rows[1].error or "").startswith("attack 'shoots' ")
+    assert "Dask" not in (rows[1].error or "")
+
+
+def test_a_mechanism_that_kills_the_dask_worker_is_given_up(dask: Processes, folder: Path) -> None:
+    plugin = folder / "plugin.py"
+    tables = [Round.draw(game).table.codes.sum() for game in games(folder, 2)]
+    assert tables[0] != tables[1]
+    plugin.write_text(plugin.read_text().replace("WRONG", str(tables[1])))
+    deadly = [replace(game, mechanism=f"{plugin}:Deadly") for game in games(folder, 2)]
+    group = Group(tuple(deadly), (PRIOR,))
     with Cluster(dask.address, Limits()) as there:
         there._client.run_on_scheduler(_allow, 0)
         try:
             rows = ordered(there.play([group]))
         finally:
             there._client.run_on_scheduler(_allow, 3)
-    assert [row.status for row in rows] == [Status.OK, Status.FAILED, Status.OK]
+    assert [row.status for row in rows] == [Status.OK, Status.FAILED]
     assert "killed every Dask worker that played it, 1 in a row" in (rows[1].error or "")
     assert replace(rows[1], attack="", attack_options={}).cell[:-2] == rows[0].cell[:-2]
 
@@ -405,6 +430,28 @@ def test_orders_are_divided_down_to_a_row(folder: Path) -> None:
     assert [part.turns for part in first] == [(Turn(0, (0,)),), (Turn(0, (1,)), Turn(0, (2,)))]
     assert first[0].halves() == []
     assert order.remaining({(5, 0, 1), (5, 1, 0), (4, 0, 0)}).turns == (Turn(0, (0, 2)),)
+
+
+class DeadClient:
+    """A client whose scheduler has gone: every call fails in a way of its own."""
+
+    def __getattr__(self, name: str) -> Any:
+        def call(*arguments: object, **options: object) -> None:
+            raise {"nthreads": OSError, "subscribe_topic": TimeoutError}.get(name, RuntimeError)(
+                "Client is closed"
+            )
+
+        return call
+
+
+def test_a_scheduler_that_dies_at_any_moment_is_one_line(folder: Path) -> None:
+    cluster = Cluster("tcp://127.0.0.1:8786", Limits())
+    cluster._client = DeadClient()
+    group = Group(tuple(games(folder, 1)), (PRIOR,))
+    for call in (lambda: cluster.jobs, lambda: list(cluster.play([group]))):
+        with pytest.raises(SchedulerLost, match="the Dask scheduler is gone") as lost:
+            call()
+        assert lost.value.exit_code == 3 and "rows are kept" in str(lost.value)
 
 
 def test_same_packages() -> None:

@@ -31,9 +31,9 @@ ERRORS = {
     "Leaves": "attack 'leaves' failed: SystemExit: 4",
     "Hangs": "attack 'hangs' exceeded the 4 s time limit (--timeout)",
     "Busy": "attack 'busy' exceeded the 4 s time limit (--timeout)",
-    "Exits": "attack 'exits' killed its worker process (exit code 3)",
-    "Killed": "attack 'killed' killed its worker process (signal 9, most likely out of memory)",
-    "Crashes": "attack 'crashes' killed its worker process (signal 11, a segmentation fault)",
+    "Exits": "attack 'exits' killed its player process (exit code 3)",
+    "Killed": "attack 'killed' killed its player process (signal 9, most likely out of memory)",
+    "Crashes": "attack 'crashes' killed its player process (signal 11, a segmentation fault)",
     "Shape": "attack 'shape' failed: guesses must have shape (40, 1)",
     "Huge": "attack 'huge' exceeded the 1 GiB memory limit",
     "Greedy": "attack 'greedy' exceeded the 1 GiB memory limit",
@@ -129,7 +129,7 @@ def test_the_repetition_at_fault_is_found(together: Path) -> None:
     assert len(rows) == 18
     wrong = {key: row.error for key, row in rows.items() if row.status is Status.FAILED}
     assert wrong == {
-        ("Dies", 2): "attack 'dies' killed its worker process (exit code 5)",
+        ("Dies", 2): "attack 'dies' killed its player process (exit code 5)",
         ("Sleeps", 2): "attack 'sleeps' exceeded the 3 s time limit (--timeout)",
         ("Fails", 2): "attack 'fails' failed: KeyError: 'third'",
         **{("Text", place): "attack 'text' failed: neither" for place in range(3)},
@@ -327,6 +327,11 @@ def test_stopped_runs_keep_their_rows(
     if number is signal.SIGKILL:
         for pid in running(mark):
             os.kill(pid, signal.SIGKILL)
-    assert "Traceback" not in sweep.communicate()[1] and running(mark) == []
+    errors = sweep.communicate()[1]
+    assert "Traceback" not in errors and running(mark) == []
+    if number is not signal.SIGKILL:
+        last = errors.splitlines()[-1]
+        assert last.startswith("stopped; finished rows are kept in out; go on with: reconbench run")
+        assert last.endswith(f"--attack {bad}:Hangs")
     with contextlib.closing(sqlite3.connect(tmp_path / "out" / FILE_NAME)) as connection:
         assert connection.execute("SELECT count(*) FROM results").fetchone()[0] == 1
