@@ -31,7 +31,7 @@
   const numeric = (name) => kinds.get(name).kind !== "text";
 
   // ---- numbers as people read them
-  const COUNTS = /^(success|baseline|ceiling_|tightest_|best_possible$|promised$|gap_(attack|threat|bound|open)|paper_(s|b|c)|against_(prior|rap)$)/;
+  const COUNTS = /^(success|baseline|ceiling_|tightest_|best_possible$|best_attack_|promised$|gap_(attack|threat|bound|open)|paper_(s|b|c)|against_(prior|rap)$)/;
   const format = (name, value) => {
     if (name === "epsilon" && value === null) return "∞";
     if (value === null || value === undefined || value === "") return "";
@@ -221,7 +221,7 @@
       const titles = ["repetition", "records reconstructed", "by the prior's guess", "difference"];
       body.append(make("div", { class: "scroll small", tabindex: "0", role: "region", "aria-label": "Repetitions" }, make("table", {}, make("thead", {}, make("tr", {}, ...titles.map((text) => make("th", { scope: "col", class: "number" }, text)))), make("tbody", {}, ...lines))));
     }
-    const groups = [["Result", /^(rank|suite_rank|success|baseline|best_possible|normalised|gap_|above|seconds|repetitions|failures|skipped|error)/], ["Ceilings, in records", /^(ceiling_|tightest_)/], ["Paired comparisons", /^against_/], ["Printed in a paper", /^paper/], ["Score reliability", /^(promised|calibration)/], ["Setting of the game", /./]];
+    const groups = [["Result", /^(rank|suite_rank|success|baseline|best_|normalised|gap_|above|seconds|repetitions|failures|skipped|error)/], ["Ceilings, in records", /^(ceiling_|tightest_)/], ["Paired comparisons", /^against_/], ["Printed in a paper", /^paper/], ["Score reliability", /^(promised|calibration)/], ["Setting of the game", /./]];
     const done = new Set(["flags", "facts"]);
     groups.forEach(([title, pattern]) => {
       const names = data.columns.map((each) => each.name).filter((name) => !done.has(name) && pattern.test(name));
@@ -244,12 +244,23 @@
     const groups = new Map();
     rows.forEach((row) => {
       const computed = at("attack", row) === data.none && at("adversary", row) === data.none;
+      const mechanism = at("mechanism", row);
       if (computed === chart.played || chart.needs.some((name) => at(name, row) === null)) return;
+      if (chart.lacks.some((name) => name in data.cells && at(name, row) !== null)) return;
+      if ((chart.among.length && !chart.among.includes(mechanism)) || chart.besides.includes(mechanism)) return;
       const key = JSON.stringify(chart.alike.map((name) => at(name, row)));
       if (!groups.has(key)) groups.set(key, []);
       groups.get(key).push(row);
     });
-    const kept = Array.from(groups.values()).filter((group) => !chart.varies || new Set(group.map((row) => at(chart.varies, row))).size > 1);
+    const family = (group) => JSON.stringify(chart.alike.slice(0, -1).map((name) => at(name, group[0])));
+    const count = (rows, name) => new Set(rows.map((row) => at(name, row))).size;
+    const families = new Map();
+    groups.forEach((group) => families.set(family(group), (families.get(family(group)) || []).concat(group)));
+    const kept = Array.from(groups.values()).filter((group) => {
+      if (chart.varies && count(group, chart.varies) < 2) return false;
+      const all = families.get(family(group));
+      return !chart.rival || count(all, chart.varies) >= count(all, chart.rival);
+    });
     return { rows: kept.slice(0, chart.most).flat(), left: Math.max(0, kept.length - chart.most) };
   };
   const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();

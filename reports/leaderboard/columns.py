@@ -88,6 +88,7 @@ _CEILINGS = _index(
     column for bound in declared_bounds().values() for column in _declare_ceilings(bound)
 )
 _BASELINE = "value_baseline"
+_RISK = "value_risk"
 _VALUES = _index(
     [
         Column(
@@ -95,6 +96,10 @@ _VALUES = _index(
             "computed rows: the success of the best guess from the prior alone on one target; "
             "empty if an attack played",
             direction=Direction.GUESSED,
+        ),
+        Column(
+            _RISK,
+            "computed rows: the limit on the risk that the row was calibrated to, if it was",
         ),
         *(
             Column(
@@ -343,7 +348,8 @@ DICTIONARY: Mapping[str, Column] = _index(
             "best_possible",
             "records that the Bayes-optimal attack of this adversary expects to reconstruct from "
             "these very releases, mean over repetitions; empty if the attack that computes it "
-            "(posterior or, for the informed adversary, informed) did not play",
+            "(posterior or, for the informed adversary, informed) did not play, or if it did not "
+            "converge in every repetition: then it lies between success and tightest_mean",
             direction=Direction.LEAKED,
         ),
         Column(
@@ -352,8 +358,16 @@ DICTIONARY: Mapping[str, Column] = _index(
         Column(
             "best_possible_converged",
             "True if the computation of best_possible met its own checks in every repetition; if "
-            "False, do not trust it",
+            "False, best_possible is empty",
             "boolean",
+        ),
+        Column(
+            "best_attack_95",
+            "records that the Bayes-optimal attack on this very mechanism exceeds in at most 5 % "
+            "of runs, over these releases: what lies between it and tightest_0.95, only knowledge "
+            "of the mechanism can remove; empty where the attack's distribution is not known",
+            "integer",
+            Direction.LEAKED,
         ),
         *_CEILINGS.values(),
         *_RAD.values(),
@@ -449,7 +463,8 @@ def get_bound_values(row: Summary) -> dict[str, float]:
     """A row's ceilings on counts of records, or the values of its computation, by column."""
     if row.computed:
         values = {f"value_{bound}": levels[MEAN] for bound, levels in row.ceilings.items()}
-        return {_BASELINE: row.baseline_expected, **values}
+        limit = {_RISK: row.attack_options["risk"]} if "risk" in row.attack_options else {}
+        return {_BASELINE: row.baseline_expected, **limit, **values}
     return {
         _name_ceiling(bound, level): value
         for bound, by_level in row.ceilings.items()

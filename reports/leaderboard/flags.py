@@ -35,11 +35,13 @@ class Flag(StrEnum):
     SKIPPED = "skipped"
     PASSED = "passed-ceiling-allowed"
     VACUOUS = "ceiling-vacuous"
+    MEAN_ONLY = "mean-ceiling-only"
     NO_GAP = "no-gap"
     SINGLE = "one-repetition"
     NO_REFERENCE = "reference-missing"
     COMPUTED = "computed"
     PAPER = "paper-value"
+    SEALED = "sealed"
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,8 @@ MEANINGS: Mapping[Flag, Meaning] = {
     ),
     Flag.UNCONVERGED: Meaning(
         Weight.CAUTION,
-        "the computation of the best possible success failed its own checks: do not trust it",
+        "the computation of the best possible success failed its own checks, so it is not shown: "
+        "it lies between what the attacks reached and the ceiling on the mean",
     ),
     Flag.SKIPPED: Meaning(Weight.CAUTION, "the attack declined at least one repetition"),
     Flag.PASSED: Meaning(
@@ -79,6 +82,11 @@ MEANINGS: Mapping[Flag, Meaning] = {
     ),
     Flag.VACUOUS: Meaning(
         Weight.NOTE, "the tightest 95 % ceiling is all n records: this budget rules out nothing"
+    ),
+    Flag.MEAN_ONLY: Meaning(
+        Weight.NOTE,
+        "no ceiling on a single run holds, only on the mean: the informed adversary's guesses can "
+        "be right or wrong all together",
     ),
     Flag.NO_GAP: Meaning(
         Weight.NOTE,
@@ -91,6 +99,10 @@ MEANINGS: Mapping[Flag, Meaning] = {
     Flag.COMPUTED: Meaning(Weight.NOTE, "only bounds were computed: no attack was played"),
     Flag.PAPER: Meaning(
         Weight.NOTE, "a paper prints a value for this game, which is shown beside ours"
+    ),
+    Flag.SEALED: Meaning(
+        Weight.NOTE,
+        "played with a secret seed, revealed afterwards: no attack could draw the tables again",
     ),
 }
 
@@ -116,10 +128,12 @@ def find_flags(row: Summary, *, in_paper: bool) -> tuple[Flag, ...]:
         Flag.SKIPPED: row.skipped > 0,
         Flag.PASSED: exceeded > 0 and chance >= LEVEL,
         Flag.VACUOUS: top is not None and top >= row.n,
+        Flag.MEAN_ONLY: top is None and gap is not None,
         Flag.NO_GAP: gap is not None and gap < LEAST_GAP * row.n,
         Flag.SINGLE: row.repetitions == 1,
-        Flag.NO_REFERENCE: row.best_possible is None,
+        Flag.NO_REFERENCE: row.best_possible is None and row.best_possible_converged is None,
         Flag.PAPER: in_paper,
+        Flag.SEALED: row.sealed,
     }
     return tuple(flag for flag in Flag if raised.get(flag))
 

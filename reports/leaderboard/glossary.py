@@ -16,6 +16,9 @@ GLOSSARY: Mapping[str, str] = {
     "success": "Records reconstructed, out of n. Higher: more leaked.",
     "best possible": "What the Bayes-optimal attack of the same adversary expects from the same "
     "releases. No attack with the same knowledge does better on average.",
+    "best attack, 95 %": "A number of records that the Bayes-optimal attack on this very mechanism "
+    "exceeds in at most 5 runs of 100, over these releases. The 95 % ceiling covers every "
+    "mechanism with the same guarantee; only knowledge of the mechanism removes the difference.",
     "ceiling on the mean": "No attack, whatever it computes, gets more records than this on "
     "average over runs. Lower: a stronger guarantee.",
     "ceiling on a single run": "At most this many records are reconstructed with the stated "
@@ -41,7 +44,7 @@ GLOSSARY: Mapping[str, str] = {
     "different is wrong about any of them with a probability of at most 5 %.",
     "ε": "The privacy budget of the release. Lower: more noise, more privacy. ∞: no noise.",
     "adversary": "Realistic: knows the known columns of every record. Informed: knows every other "
-    "record in full, the threat model that most bounds assume.",
+    "record in full; only ceilings on the mean hold for this one.",
     "flag": "An automatic warning. Red: do not trust the row before you know the cause. Yellow: "
     "read it with care. Grey: for information.",
 }

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from reconbench.benchmarks.store.summary import Summary
+from reconbench.benchmarks.store.summary import VALUE_MEANINGS, Summary, summarise
+from reconbench.benchmarks.suites.suite import find_suite
 from reconbench.cli import app
 from reconbench.reports import Leaderboard, ReportError
 from reconbench.reports.figures.charts import list_charts, select_rows
@@ -77,6 +78,71 @@ def test_rows_share_a_panel_only_if_they_agree(bounded: Summary) -> None:
         for part in ("panel", "budget", "who"):
             named = named.replace(f"datum.{part}", found[part])
         assert [each for each in chart.alike if f"datum.{each}" not in named] == [], chart.name
+
+
+def find_scales(spec: object) -> list[tuple[list[str], list[str]]]:
+    """Colours and shapes of every mark that tells series apart by both."""
+    if isinstance(spec, list):
+        return [found for part in spec for found in find_scales(part)]
+    if not isinstance(spec, dict):
+        return []
+    here = []
+    shape = spec.get("shape")
+    if "color" in spec and isinstance(shape, dict) and "range" in shape.get("scale", {}):
+        here = [(spec["color"]["scale"]["range"], shape["scale"]["range"])]
+    return here + [found for part in spec.values() for found in find_scales(part)]
+
+
+def test_no_two_bounds_share_colour_and_mark(bounded: Summary) -> None:
+    """A scale repeats its range: series i has colour i mod 7 and shape i mod 8."""
+    most = max(len(VALUE_MEANINGS), 40)
+    scales = [
+        found
+        for chart in list_charts(Leaderboard.from_summaries([bounded]).columns)
+        for found in find_scales(chart.spec)
+    ]
+    assert len(scales) > 5
+    for colours, shapes in scales:
+        looks = {(colours[i % len(colours)], shapes[i % len(shapes)]) for i in range(most)}
+        assert len(looks) == most
+
+
+@pytest.fixture(scope="module")
+def computed() -> Leaderboard:
+    suites = ("kulynych-fig2", "kulynych-fig3", "kulynych-fig5", "kulynych-fig6", "rad-bounds")
+    points = [point for suite in suites for point in find_suite(suite).points()]
+    chosen = [p for p in points if p.kind != "queries" or p.risk in (0.05, 0.1)]
+    levels = [p for p in find_suite("kulynych-fig4").points() if p.label[0] in "18"]
+    return Leaderboard.from_summaries(summarise([p.row() for p in (*chosen, *levels)]))
+
+
+def test_computed_figures_have_the_axes_of_the_papers(computed: Leaderboard) -> None:
+    drawn = {
+        chart.name: {row["dataset"] for row in select_rows(chart, computed.rows)[0]}
+        for chart in list_charts(computed.columns)
+        if not chart.played
+    }
+    assert drawn["computed-levels"] == {"kulynych-fig4"}
+    assert drawn["computed-baseline"] == {"kulynych-fig5"}
+    assert drawn["computed-risk"] == {"kulynych-fig6", "rad-bounds"}
+    assert drawn["computed"] == {"kulynych-fig2", "kulynych-fig3", "rad-bounds"}
+    by_budget = next(c for c in list_charts(computed.columns) if c.name == "computed")
+    assert {row["metric"] for row in select_rows(by_budget, computed.rows)[0]} == {
+        "advantage",
+        "worst-case advantage",
+    }
+
+
+def test_titles_of_panels_are_whole(computed: Leaderboard) -> None:
+    """The number that tells panels apart is in the drawing, on a line of its own if need be."""
+    found = {each.name: each.content for each in draw_leaderboard_figures(computed, [Format.SVG])}
+    for name, numbers in (
+        ("computed.svg", ("baseline 0.0905", "baseline 0.164", "baseline 0.01<", "worst-case")),
+        ("computed-risk.svg", ("baseline 0.01<", "baseline 0.1<", "worst")),
+    ):
+        text = found[name].decode()
+        assert "…" not in text
+        assert all(number in text for number in numbers), name
 
 
 def test_formats_are_checked() -> None:

@@ -239,18 +239,21 @@ def test_flags_of_a_sound_row(bounded: Summary) -> None:
 def test_each_flag_is_raised_by_its_reason(bounded: Summary, failed: Summary) -> None:
     sound = replace(played(bounded, (55, 49, 57)), best_possible=55.0, best_possible_converged=True)
     vacuous = {"thm35": {"0.95": 100.0}, "prior-exact": {"mean": 63.15}}
+    narrow = {"thm35": {"0.95": 90.0}, "prior-exact": {"mean": 49.0}}
     cases = {
         Flag.ABOVE: replace(sound, above_ceiling=2 / 3),
         Flag.PASSED: replace(sound, repetitions=20, above_ceiling=0.05),
         Flag.ABOVE_MEAN: replace(played(sound, (80, 82, 81, 79)), best_possible=55.0),
         Flag.FAILED: replace(sound, failures=1),
         Flag.BELOW: played(sound, (40, 41, 40)),
-        Flag.UNCONVERGED: replace(sound, best_possible_converged=False),
+        Flag.UNCONVERGED: replace(sound, best_possible=None, best_possible_converged=False),
         Flag.SKIPPED: replace(sound, skipped=1),
         Flag.VACUOUS: replace(sound, ceilings=vacuous),
-        Flag.NO_GAP: replace(sound, ceilings={"prior-exact": {"mean": 49.0}}, outcomes={}),
+        Flag.MEAN_ONLY: replace(sound, ceilings={"prior-exact": {"mean": 70.0}}),
+        Flag.NO_GAP: replace(sound, ceilings=narrow, outcomes={}),
         Flag.SINGLE: played(sound, (55,)),
-        Flag.NO_REFERENCE: replace(sound, best_possible=None),
+        Flag.NO_REFERENCE: replace(sound, best_possible=None, best_possible_converged=None),
+        Flag.SEALED: replace(sound, sealed=True),
         Flag.COMPUTED: replace(sound, attack="none", adversary="none", success=None),
     }
     for flag, row in cases.items():
