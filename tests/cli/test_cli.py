@@ -173,7 +173,7 @@ def test_failed_attacks_do_not_stop_a_run(reconbench: Run, tmp_path: Path) -> No
     plugins = ("--attack", "exits.py:Exits", "--attack", "shape.py:Bad")
     done = reconbench(*command, *plugins, cwd=tmp_path)
     assert done.returncode == 0
-    assert "4 rows failed; the first: attack 'exits' killed its worker process (exit code 3)" in (
+    assert "4 rows failed; the first: attack 'exits' killed its player process (exit code 3)" in (
         done.stderr
     )
     html = (tmp_path / "out" / "leaderboard.html").read_text()
@@ -187,7 +187,7 @@ def test_a_game_whose_attack_dies_is_one_line(reconbench: Run, tmp_path: Path) -
     (tmp_path / "exits.py").write_text(PLUGIN_THAT_EXITS)
     done = reconbench(*GAME, "--reps", "1", "--attack", "exits.py:Exits", cwd=tmp_path)
     assert done.returncode == 2 and done.stdout == ""
-    assert done.stderr == "error: attack 'exits' killed its worker process (exit code 3)\n"
+    assert done.stderr == "error: attack 'exits' killed its player process (exit code 3)\n"
 
 
 @pytest.mark.parametrize("what", ["attack", "mechanism", "dataset", "bounds", "metric", "suites"])

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from reconbench.benchmarks import plugins
 from reconbench.datasets import Attribute, Domain, Table
 from reconbench.datasets.atomic_files import write_json_atomic
 from reconbench.mechanisms import GaussianMarginals
-from reconbench.mechanisms.marginals_csv import write_release
+from reconbench.mechanisms.marginals_csv import read_release, write_release
 
 Run = Callable[..., Any]
 SCRIPT = "<script>alert(1)</script>"
@@ -157,3 +160,35 @@ def test_help_teaches(reconbench: Run) -> None:
     text = " ".join(reconbench("assess", "--help").stdout.split())
     for words in ("domain file", "--max-risk", "confidential", "Examples:", "--release"):
         assert words in text
+
+
+def test_a_release_for_publication(reconbench: Run, tmp_path: Path) -> None:
+    """OpenDP's noise is whole numbers, and the file can be read and assessed."""
+    if find_spec("opendp") is None and not os.environ.get("CI"):
+        pytest.skip("needs the extra reconbench[release]")
+    prior = plugins.load_prior("acs")
+    domain = prior.domain.project(["AGEP", "MAR", "SEX"])
+    table = prior.sample(50, np.random.default_rng(0)).project(domain.names)
+    table.to_pandas().to_csv(tmp_path / "t.csv", index=False)
+    (tmp_path / "d.json").write_text(json.dumps(domain.to_json()))
+    command = ("data", "release", "t.csv", "--domain", "d.json", "-o", "m.csv", "-k", "2")
+    budget = ("--epsilon", "2", "--delta", "1e-6")
+    done = reconbench(*command, *budget, "--targets", "SEX", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    stated = json.loads(done.stdout)
+    assert stated["marginals"] == 2 and stated["relation"] == "replace-one"
+    assert stated["rho"] == pytest.approx(2 / stated["scale"] ** 2)
+    file = read_release(tmp_path / "m.csv", domain)
+    assert all((answer == answer.round()).all() for answer in file.answers.values())
+    assert "zCDP" in reconbench(*command, *budget).stdout
+    (tmp_path / "m.csv").unlink()
+    bad = reconbench(*command, "--epsilon", "2", "--delta", "0")
+    assert bad.returncode == 2 and "delta must be" in bad.stderr
+    assert not (tmp_path / "m.csv").exists()
+
+
+def test_pages_say_that_releases_are_not_for_publishing() -> None:
+    root = Path(__file__).resolve().parents[2]
+    for name in ("README.md", "docs/assess.md", "mechanisms/marginals_csv.py"):
+        text = " ".join((root / name).read_text(encoding="utf-8").split())
+        assert "floating point" in text and "Mironov 2012" in text, name

@@ -5,7 +5,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from scipy.special import ndtr, ndtri
 
 Run = Callable[..., Any]
 
@@ -57,6 +59,42 @@ def test_the_report_is_self_contained(
     assert json.loads((out / "audit.json").read_text())["attacks"] == 3
 
 
+@pytest.fixture
+def one_level(tmp_path: Path) -> str:
+    """20 bases on a Gaussian mechanism of epsilon 4.02, all at false-positive level 0.1."""
+    rng = np.random.default_rng(4)
+    x, y = rng.binomial(100, 0.1, 20), rng.binomial(100, ndtr(-ndtri(0.1) - 1.5), 20)
+    path = tmp_path / "one_level.csv"
+    rows = (f"{a},100,{b},100\n" for a, b in zip(x, y, strict=True))
+    path.write_text("X,N0,Y,N1\n" + "".join(rows))
+    return str(path)
+
+
+def test_both_models_are_compared(reconbench: Run, one_level: str, tmp_path: Path) -> None:
+    out = tmp_path / "report"
+    command = ("audit", "mcmc", one_level, "--delta", "1e-2", "--model", "both", *QUICK)
+    done = reconbench(*command, "--out", str(out))
+    assert done.returncode == 0, done.stderr
+    assert "model region" in done.stdout and "FAILS its predictive check" in done.stdout
+    assert "far too low" in done.stderr and "--model gdp" in done.stderr
+    found = json.loads((out / "audit.json").read_text())
+    assert found["model"] == "region" and found["check"]["failed"]
+    region, gdp = found["models"]
+    assert region["epsilon"]["upper"] < 3.2 < 4.02 < gdp["epsilon"]["upper"]
+    assert "Only the gdp model" in found["believe"]
+    assert "far too" in (out / "audit.html").read_text()
+
+
+def test_the_gdp_model_gives_mu(reconbench: Run, one_level: str, tmp_path: Path) -> None:
+    out = tmp_path / "report"
+    command = ("audit", "mcmc", one_level, "--delta", "1e-2", "--model", "gdp", "--json", *QUICK)
+    done = reconbench(*command, "--out", str(out))
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["model"] == "gdp" and found["mu"]["lower"] < 1.5 < found["mu"]["upper"]
+    assert "μ-GDP" in (out / "audit.md").read_text()
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -85,6 +123,15 @@ def test_bad_counts_are_one_line(reconbench: Run, tmp_path: Path, text: str, mes
         (("--delta", "0", "--strength-prior", "1"), "--strength-prior must be two numbers"),
         (("--delta", "0", "--deltas", "0,x"), "--deltas must be numbers"),
         (("--delta", "0", "--prior-variance", "0"), "variance must be > 0"),
+        (("--delta", "0", "--model", "gdp"), "delta must be > 0 for the gdp model"),
+        (
+            ("--delta", "0.1", "--model", "gdp", "--likelihood", "correlated"),
+            "--model must be region for correlated counts",
+        ),
+        (
+            ("--delta", "0.1", "--model", "both", "--prior-variance", "1"),
+            "--prior-variance must be left out",
+        ),
     ],
 )
 def test_bad_options_are_one_line(

@@ -87,6 +87,48 @@ def test_calibrate(reconbench: Run) -> None:
     assert "17.77" in reconbench(*arguments).stdout
 
 
+def test_relations(reconbench: Run) -> None:
+    """The noise for sensitivity 1 under add-remove is twice that for replace-one, here."""
+    arguments = ("calibrate", "--risk", "0.191463", "--baseline", "0.5")
+    one = answer(reconbench(*arguments, "--json"))
+    other = answer(reconbench(*arguments, "--relation", "add-remove", "--json"))
+    assert one["relation"] == "replace-one" and one["sigma"] == pytest.approx(1.0, abs=1e-4)
+    assert other["relation"] == "add-or-remove-one"
+    assert other["sigma"] == pytest.approx(2.0, abs=1e-4)
+    assert other["bound"] == {"epsilon": "prior-exact", "mu": "prior-exact"}
+    shared = ("--mu", "1", "--relation", "add-remove", "--json")
+    risk = answer(reconbench("risk", "--baseline", "0.5", *shared))
+    assert risk["advantage"] == pytest.approx(0.341, abs=5e-4)
+    assert risk["relation"] == "add-or-remove-one" and risk["bound"]
+    table = answer(reconbench("compare-bounds", *shared))
+    assert table["bounds"]["thm35"]["relation"] == "replace-one"
+    added = answer(reconbench("ceiling", "--prior", "0.5", "--n", "10", *shared))
+    doubled = answer(reconbench("ceiling", "--prior", "0.5", "--n", "10", "--mu", "2", "--json"))
+    assert added["bounds"] == doubled["bounds"]
+    assert added["relation"] == "add-or-remove-one" and added["replace_one"] == "2-GDP, replace-one"
+
+
+def test_one_name_is_one_bound(reconbench: Run) -> None:
+    found = answer(reconbench("risk", "--baseline", "0.6", "--epsilon", "1", "--json"))["bounds"]
+    assert found["thm35"]["success"] == pytest.approx(0.803052, abs=1e-6)
+    assert found["profile"]["success"] == pytest.approx(0.784849, abs=1e-6)
+
+
+def test_calibrating_with_whole_priors_and_in_sentences(reconbench: Run, tmp_path: Path) -> None:
+    (tmp_path / "whole.csv").write_text("p0,p1,p2\n0.5,0.3,0.2\n")
+    found = answer(
+        reconbench(
+            "calibrate", "--risk", "0.1", "--prior-file", "whole.csv", "--json", cwd=tmp_path
+        )
+    )
+    assert found["sigma"] == pytest.approx(0.996, abs=5e-4)
+    assert found["bound"]["mu"] == "prior-exact"
+    free = reconbench("calibrate", "--risk", "0.1", "--baseline", "0.9").stdout
+    assert "no noise is needed" in free and "None" not in free
+    never = reconbench("calibrate", "--risk", "0.05", "--baseline", "0.1", "--measure", "success")
+    assert "unreachable: no mu keeps the risk" in never.stdout
+
+
 def test_compare_and_draw(reconbench: Run, tmp_path: Path) -> None:
     done = reconbench("compare-bounds", "--epsilon", "1", "--figure", "f.svg", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -114,6 +156,7 @@ def test_compare_and_draw(reconbench: Run, tmp_path: Path) -> None:
         (("ceiling", "--prior-file", "sum.csv", "--mu", "1"), "must add up to 1"),
         (("risk", "--baseline", "2", "--mu", "1"), "baseline must be in [0, 1]"),
         (("calibrate", "--risk", "2", "--baseline", "0.1"), "threshold must be in [0, 1]"),
+        (("risk", "--baseline", "0.1", "--mu", "1", "--relation", "swap"), "relation must be"),
         (("calibrate", "--risk", "0.1"), "give either --baseline or --prior-file"),
         (("calibrate", "--risk", "0.1", "--baseline", "0.1", "--measure", "x"), "one of success"),
     ],

@@ -56,14 +56,14 @@ def test_a_suite_of_computations(reconbench: Run, levels: Path) -> None:
     assert again(reconbench, levels)["played"] == 0
     with (levels / "leaderboard.csv").open(newline="") as file:
         rows = {row["targets"]: row for row in csv.DictReader(file)}
-    state = rows["state"]
+    state = rows["2 state"]
     assert len(rows) == 8 and state["attack"] == state["adversary"] == "none"
-    assert state["success"] == state["baseline"] == "" and state["metric"] == "advantage"
+    assert state["success"] == state["baseline"] == "" and state["metric"] == "worst-case advantage"
     assert round(100 * float(state["value_f-dp"])) == 52
     page = (levels / "leaderboard.html").read_text()
     assert "value_rero-zcdp" in page
     shown = reconbench("run", "kulynych-fig4", "--out", str(levels))
-    assert "kulynych-fig4, computed for one target: advantage" in shown.stdout
+    assert "kulynych-fig4, computed for one target: worst-case advantage" in shown.stdout
     assert f"{float(state['value_rero-zcdp']):.3g}" in shown.stdout
     assert "Records reconstructed" not in shown.stdout
 
@@ -131,7 +131,7 @@ def test_games_and_computations_in_one_store(reconbench: Run, tmp_path: Path) ->
     shown = reconbench(*arguments).stdout
     assert (
         "Records reconstructed" in shown
-        and "kulynych-fig4, computed for one target: advantage" in shown
+        and "kulynych-fig4, computed for one target: worst-case advantage" in shown
     )
     with (tmp_path / "out" / "leaderboard.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))

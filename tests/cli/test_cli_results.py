@@ -129,7 +129,8 @@ def test_import_and_diff(reconbench: Run, out: Path, tmp_path: Path, row: Result
     assert refused.returncode == 2 and "differs in successes" in refused.stderr
     assert reconbench("results", "diff", str(out), "new", cwd=tmp_path).returncode == 0
     counts = reconbench("results", "import", "new", str(out), "--json", cwd=tmp_path)
-    assert json.loads(counts.stdout) == {"added": 0, "replaced": 0, "same": 4}
+    drift = {"rows": 0, "largest": 0.0, "fields": {}}
+    assert json.loads(counts.stdout) == {"added": 0, "replaced": 0, "same": 4, "drift": drift}
 
 
 def test_prune(reconbench: Run, out: Path) -> None:

@@ -6,6 +6,7 @@ Each module holds the commands that it is named after. ``terminal`` prints table
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from importlib.metadata import version
@@ -52,7 +53,9 @@ def _options(
         ),
     ] = False,
 ) -> None:
-    pass
+    from reconbench.benchmarks import foreign_code
+
+    foreign_code.probing = True
 
 
 app.command("list", help=plugins.LIST_HELP)(plugins.list_)
@@ -72,12 +75,26 @@ app.add_typer(results.app, name="results")
 app.add_typer(report.app, name="report")
 
 
+# What a shell reports for a program whose reader went away, as `head` does.
+CLOSED_PIPE = 141
+
+
 def main() -> None:
-    """Run the command line; a user error prints one line and exits with 2, a full disk with 3."""
+    """Run the command line; an error prints one line and exits with 2, a full disk with 3.
+
+    A reader of the output that goes away ends the program without a word, with 141.
+    """
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     try:
         app()
-    except ValueError as error:
+    except SystemExit as stop:
+        if isinstance(stop.__context__, BrokenPipeError):
+            sys.exit(CLOSED_PIPE)
+        raise
+    except (ValueError, OSError) as error:
         if os.environ.get("RECONBENCH_DEBUG"):
             raise
         sys.stderr.write(f"error: {make_printable(' '.join(str(error).split()))}\n")
-        sys.exit(getattr(error, "exit_code", 2))
+        full = isinstance(error, OSError) and error.errno == errno.ENOSPC
+        sys.exit(3 if full else getattr(error, "exit_code", 2))

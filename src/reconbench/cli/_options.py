@@ -9,6 +9,14 @@ from typing import Annotated, Any
 import typer
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+Sealed = Annotated[
+    bool,
+    typer.Option(
+        "--seal",
+        help="Draw tables and noise from a secret seed, committed to before play and revealed "
+        "afterwards.",
+    ),
+]
 Seed = Annotated[int, typer.Option(help="Random seed; the same seed gives the same numbers.")]
 Jobs = Annotated[int, typer.Option(min=1, help="Worker processes; does not change the results.")]
 BoundFiles = Annotated[
@@ -27,7 +35,16 @@ SuiteName = Annotated[str, typer.Argument(help="A suite (see `suite list`) or a 
 SuiteReps = Annotated[
     int | None, typer.Option(min=1, help="Repetitions; default: those of the suite.")
 ]
+MaxRows = Annotated[
+    int | None,
+    typer.Option(min=1, help="Refuse a suite with more rows than this. Default: 1,000,000."),
+]
 SuiteJobs = Annotated[int | None, typer.Option(min=1, help="Worker processes; default: all cores.")]
+
+
+def split_columns(texts: Sequence[str]) -> tuple[str, ...]:
+    """The names in comma-separated texts."""
+    return tuple(name.strip() for text in texts for name in text.split(",") if name.strip())
 
 
 def parse_options(texts: Sequence[str], flag: str) -> dict[str, Any]:

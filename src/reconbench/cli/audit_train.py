@@ -36,6 +36,8 @@ dp-sgd  clipped gradients with noise (multiplier --sigma); its known guarantee i
 
 The network has one hidden layer (--hidden 0: none) and predicts the column --label of --dataset
 from the others. For images in IDX files, the format of MNIST, give --images and --classes instead.
+--model gdp takes the mechanism to be Gaussian and uses 19 levels of each base jointly; --model both
+compares it with the paper's model at --level (`reconbench audit mcmc --help`).
 --out writes the report, the counts, and the errors of the attacks at every level.
 
 \b
@@ -72,6 +74,9 @@ def train(
         audit_mcmc.RelationName, typer.Option(help="Neighbouring relation of the attacked tables.")
     ] = audit_mcmc.RelationName.ADD_REMOVE,
     delta: Annotated[float, typer.Option(help="The delta of the guarantee.")] = 1e-2,
+    model: Annotated[
+        audit_mcmc.ModelName, typer.Option(help="What attacks on the mechanism can do.")
+    ] = audit_mcmc.ModelName.REGION,
     iterations: Annotated[int, typer.Option(help="Draws kept per chain.")] = 10_000,
     seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
     jobs: Annotated[int | None, typer.Option(min=1, help="Threads; default: all cores.")] = None,
@@ -81,10 +86,18 @@ def train(
 ) -> None:
     import numpy as np
 
-    from reconbench.benchmarks.audits.train import TrainingAudit, check_level, collect, counts_at
+    from reconbench.benchmarks.audits.train import (
+        JOINT_LEVELS,
+        TrainingAudit,
+        check_level,
+        collect,
+        counts_at,
+        counts_of_levels,
+    )
     from reconbench.benchmarks.run.runner import available_cores
     from reconbench.bounds import Relation
-    from reconbench.bounds.audit.mcmc import Settings, estimate, known_delta, prior_sensitivity
+    from reconbench.bounds.audit.mcmc import GdpPrior, Prior, Settings, prior_sensitivity
+    from reconbench.bounds.audit.mcmc.counts import MOST_ATTACKS
     from reconbench.bounds.audit.mcmc.document import document, figures
 
     # Check everything before hours of training.
@@ -100,7 +113,13 @@ def train(
     )
     settings = Settings(iterations=iterations)
     check_level(level)
-    promised = _promised(audit.training, audit.relation, known_delta(delta))
+    promised = _promised(audit.training, audit.relation, audit_mcmc.check_delta(delta, model))
+    audit_mcmc.check_likelihood(audit.likelihood, model)
+    if model is not audit_mcmc.ModelName.REGION and bases * len(JOINT_LEVELS) > MOST_ATTACKS:
+        raise ValueError(
+            f"--bases must be at most {MOST_ATTACKS // len(JOINT_LEVELS)} for --model "
+            f"{model.value}, got {bases}: it uses {len(JOINT_LEVELS)} levels of each"
+        )
     if out is not None:
         audit_mcmc.make_folder(out)
 
@@ -111,20 +130,32 @@ def train(
     errors = collect(audit, jobs or available_cores(), progress)
     counts = counts_at(errors, level)
     rng = np.random.default_rng(seed)
-    found = estimate(
-        counts,
-        delta,
-        rng=rng,
-        likelihood=audit.likelihood,
-        relation=audit.relation,
-        settings=settings,
-    )
+    fitted = []
+    for name in audit_mcmc.models_of(model):
+        gaussian = name is audit_mcmc.ModelName.GDP
+        fitted.append(
+            audit_mcmc.fit(
+                counts_of_levels(errors) if gaussian else counts,
+                delta,
+                GdpPrior() if gaussian else Prior(),
+                audit.likelihood,
+                audit.relation,
+                settings,
+                rng,
+            )
+        )
+    found, check = fitted[0]
     priors = [] if out is None else prior_sensitivity(found.run, settings, rng)
     report = {
         "algorithm": algorithm,
         "training": repr(audit.training),
         "promised": promised,
-        **document(found, other_priors=priors),
+        **document(
+            found,
+            check,
+            other_model=fitted[1] if len(fitted) > 1 else None,
+            other_priors=priors,
+        ),
     }
     if out is not None:
         _write(out / COUNTS, HEADER, counts.columns.tolist())

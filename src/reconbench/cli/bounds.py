@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,7 +28,8 @@ Ceilings hold at a confidence or on the mean. --epsilon and --delta alone stand 
 (epsilon, delta)-DP mechanism. For the tighter bounds of a Gaussian mechanism calibrated to that
 budget, add --gaussian, or give its --mu. --prior-file is a CSV file with one row per target: a
 column `prior` with the success of the best guess from the prior, or columns p0, p1, ... with the
-whole prior.
+whole prior. Ceilings need replace-one neighbours: with --relation add-remove, the guarantee is
+converted first (replacing is removing and adding).
 
 \b
 Examples:
@@ -41,21 +41,29 @@ Examples:
 
 RISK_HELP = """Compute the success and advantage on one target that each applicable bound allows.
 
+The headline is the smallest bound for a secret guessed exactly, whatever its prior. Bounds that
+need replace-one neighbours convert an add-remove guarantee.
+
 \b
 Examples:
   reconbench risk --baseline 0.1 --mu 1
   reconbench risk --baseline 1e-6 --epsilon 4 --delta 1e-5 --json
+  reconbench risk --baseline 0.1 --mu 1 --relation add-remove
 """
 
 CALIBRATE_HELP = """Find the largest epsilon and mu, and the least noise, for a given risk.
 
 --measure is success, advantage, generalised-advantage, worst-advantage (over all baselines), or
 ceiling (the share of targets recovered at 95 % confidence, with one prior per target in
---prior-file).
+--prior-file). A secret is guessed exactly; add --any-event where a guess may be right for several
+values (an age within a year). Columns p0, p1, ... in --prior-file give whole priors, which need
+less noise. --sensitivity is that between neighbours under --relation: for a count it is 1 under
+add-remove.
 
 \b
 Examples:
   reconbench calibrate --risk 0.05 --baseline 1e-9 --measure advantage
+  reconbench calibrate --risk 0.1 --baseline 0.5 --relation add-remove
   reconbench calibrate --risk 0.8 --prior-file priors.csv --measure ceiling --json
 """
 
@@ -70,12 +78,16 @@ Examples:
 
 BASELINES = (1e-6, 1e-4, 0.01, 0.1, 0.25, 0.5, 0.75, 0.9)
 CURVE = 101
+REPLACE_ONE = "replace-one"
 
 Epsilon = Annotated[float | None, typer.Option(help="Privacy budget ε; `inf` for no noise.")]
 Delta = Annotated[float, typer.Option(help="Privacy parameter δ; 0 for pure DP.")]
 Mu = Annotated[float | None, typer.Option(help="Parameter μ of Gaussian DP, instead of --epsilon.")]
 Gaussian = Annotated[
     bool, typer.Option("--gaussian", help="The mechanism is Gaussian, calibrated to the budget.")
+]
+RelationName = Annotated[
+    str, typer.Option("--relation", help="Neighbouring relation: replace-one or add-remove.")
 ]
 PriorFile = Annotated[
     Path | None, typer.Option(help="CSV file with a column `prior`, or p0, p1, ...")
@@ -93,6 +105,7 @@ def ceiling(
     delta: Delta = 1e-5,
     mu: Mu = None,
     gaussian: Gaussian = False,
+    relation: RelationName = REPLACE_ONE,
     bound: Annotated[
         list[str] | None,
         typer.Option(help="Only this bound: a name or file.py:Class; repeatable."),
@@ -104,9 +117,11 @@ def ceiling(
 ) -> None:
     import numpy as np
 
-    from reconbench.bounds import CONFIDENCES
+    from reconbench.bounds import CONFIDENCES, as_replace_one
+    from reconbench.bounds.guarantees.guarantee import stated_pair
 
-    tight = _build_guarantee(epsilon, delta, mu, gaussian=gaussian)
+    stated = _build_guarantee(epsilon, delta, mu, relation, gaussian=gaussian)
+    tight = as_replace_one(stated)
     if (prior is None) == (prior_file is None):
         raise ValueError("give either --prior (with --n) or --prior-file")
     best: Floats
@@ -116,11 +131,12 @@ def ceiling(
     else:
         best, whole = np.full(n, prior), None
     levels = confidence or list(CONFIDENCES)
-    targets = _build_targets(best, whole, _get_budget(tight, delta))
+    targets = _build_targets(best, whole, stated_pair(stated, delta))
     report: dict[str, Any] = {
         "n": len(best),
-        "guarantee": tight.describe(),
-        "relation": tight.relation.value,
+        "guarantee": stated.describe(),
+        "relation": stated.relation.value,
+        "replace_one": tight.describe(),
         "prior_mean": float(best.mean()),
         "bounds": _compute_ceilings(bound or [], targets, tight, levels),
     }
@@ -137,7 +153,8 @@ def ceiling(
         for name, entry in report["bounds"].items()
     ]
     header = ["bound", *(f"{100 * level:g} %" for level in levels), "mean", "reference"]
-    print_table(f"Ceilings on {len(best)} targets, {tight.describe()}", header, rows)
+    used = "" if tight is stated else f", used as {tight.describe()}"
+    print_table(f"Ceilings on {len(best)} targets, {stated.describe()}{used}", header, rows)
 
 
 def risk(
@@ -146,21 +163,36 @@ def risk(
     delta: Delta = 1e-5,
     mu: Mu = None,
     gaussian: Gaussian = False,
+    relation: RelationName = REPLACE_ONE,
     as_json: Json = False,
 ) -> None:
-    from reconbench.bounds import risk_report
+    from reconbench.bounds import risk_bounds, risk_report
 
-    report = risk_report(baseline, _build_guarantee(epsilon, delta, mu, gaussian=gaussian))
+    guarantee = _build_guarantee(epsilon, delta, mu, relation, gaussian=gaussian)
+    report = risk_report(baseline, guarantee, risk_bounds(delta=delta))
     if as_json:
         typer.echo(json.dumps(report, ensure_ascii=False))
         return
     rows = [
-        [name, f"{entry['success']:.6g}", f"{entry['advantage']:.6g}", entry["reference"]]
+        [
+            name,
+            f"{entry['success']:.6g}",
+            f"{entry['advantage']:.6g}",
+            entry["relation"],
+            entry["reference"],
+        ]
         for name, entry in report["bounds"].items()
     ]
     title = f"One target, baseline {baseline:g}, {report['guarantee']}; TV {report['tv']:.4g}"
-    print_table(title, ["bound", "success", "advantage", "reference"], rows)
-    print_pairs(report["not_applicable"])
+    print_table(title, ["bound", "success", "advantage", "relation", "reference"], rows)
+    whole = report["any_event"]
+    print_pairs(
+        {
+            "exact match": f"advantage at most {report['advantage']:.6g}, by {report['bound']}",
+            "any success event": f"advantage at most {whole['advantage']:.6g}, by {whole['bound']}",
+            **report["not_applicable"],
+        }
+    )
 
 
 def calibrate(
@@ -171,19 +203,42 @@ def calibrate(
     prior_file: PriorFile = None,
     measure: Annotated[str, typer.Option(help="The risk to bound; see above.")] = "advantage",
     delta: Delta = 1e-5,
-    sensitivity: Annotated[float, typer.Option(help="L2 sensitivity, to compute the noise.")] = 1.0,
+    sensitivity: Annotated[
+        float, typer.Option(help="L2 sensitivity under --relation, to compute the noise.")
+    ] = 1.0,
+    relation: RelationName = REPLACE_ONE,
+    any_event: Annotated[
+        bool, typer.Option("--any-event", help="A guess may be right for several values.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     from reconbench.bounds import calibration_report
 
     if (baseline is None) == (prior_file is None) and measure != "worst-advantage":
         raise ValueError("give either --baseline or --prior-file")
-    base: Any = baseline if prior_file is None else read_priors(prior_file)[0]
-    report = calibration_report(risk, 0.0 if base is None else base, measure, delta, sensitivity)
+    base: Any = 0.0 if baseline is None else baseline
+    whole: Floats | None = None
+    if prior_file is not None:
+        base, whole = read_priors(prior_file)
+    report = calibration_report(
+        risk,
+        base,
+        measure,
+        delta,
+        sensitivity,
+        relation=relation,
+        priors=whole,
+        any_event=any_event,
+    )
     if as_json:
         typer.echo(json.dumps(report, ensure_ascii=False))
         return
-    print_pairs({key: _format_value(value) for key, value in report.items() if value != {}})
+    shown = {key: report[key] for key in ("measure", "threshold", "relation", "delta")}
+    # None and no answer are for programs; the sentences say both.
+    shown |= {key: report[key] for key in ("epsilon", "mu") if report.get(key) is not None}
+    if report.get("mu") is not None:
+        shown |= {"sensitivity": report["sensitivity"], "sigma": report["sigma"]}
+    print_pairs({key: _format_value(value) for key, value in (shown | report["answer"]).items()})
 
 
 def compare_bounds(
@@ -191,6 +246,7 @@ def compare_bounds(
     delta: Delta = 1e-5,
     mu: Mu = None,
     gaussian: Gaussian = False,
+    relation: RelationName = REPLACE_ONE,
     baseline: Annotated[list[float] | None, typer.Option(help="A baseline; repeatable.")] = None,
     figure: Annotated[Path | None, typer.Option(help="The SVG file to draw the curves to.")] = None,
     as_json: Json = False,
@@ -201,19 +257,24 @@ def compare_bounds(
     from reconbench.datasets.atomic_files import write_atomic
     from reconbench.reports import curves_svg
 
-    guarantee = _build_guarantee(epsilon, delta, mu, gaussian=gaussian)
-    report = bounds.compare_bounds(baseline or list(BASELINES), guarantee)
+    guarantee = _build_guarantee(epsilon, delta, mu, relation, gaussian=gaussian)
+    listed = bounds.risk_bounds(delta=delta)
+    report = bounds.compare_bounds(baseline or list(BASELINES), guarantee, listed)
     if figure is not None:
-        curves = bounds.compare_bounds(np.linspace(0, 1, CURVE), guarantee)
+        curves = bounds.compare_bounds(np.linspace(0, 1, CURVE), guarantee, listed)
         series = {name: entry["success"] for name, entry in curves["bounds"].items()}
         title = f"Success on one target, {guarantee.describe()}"
         write_atomic(figure, curves_svg(title, curves["baselines"], series))
     if as_json:
         typer.echo(json.dumps(report, ensure_ascii=False))
         return
-    header = ["bound", *(f"{base:g}" for base in report["baselines"])]
+    header = ["bound", "relation", *(f"{base:g}" for base in report["baselines"])]
     rows = [
-        [name, *("" if value is None else f"{value:.4g}" for value in entry["success"])]
+        [
+            name,
+            entry["relation"],
+            *("" if value is None else f"{value:.4g}" for value in entry["success"]),
+        ]
         for name, entry in report["bounds"].items()
     ]
     print_table(f"Success by baseline, {report['guarantee']}", header, rows)
@@ -222,26 +283,21 @@ def compare_bounds(
 
 
 def _build_guarantee(
-    epsilon: float | None, delta: float, mu: float | None, *, gaussian: bool
+    epsilon: float | None, delta: float, mu: float | None, relation: str, *, gaussian: bool
 ) -> Guarantee:
     from reconbench.bounds import ApproxDP, GaussianDP, PureDP, gaussian_mu
+    from reconbench.bounds.guarantees.relation import as_relation
 
+    neighbours = as_relation(relation)
     if (epsilon is None) == (mu is None):
         raise ValueError("give either --epsilon (with --delta) or --mu")
     if mu is not None:
-        return GaussianDP(mu)
-    budget = PureDP(epsilon or 0.0) if delta == 0 else ApproxDP(epsilon or 0.0, delta)
-    return GaussianDP(gaussian_mu(budget.epsilon, delta)) if gaussian else budget
-
-
-def _get_budget(guarantee: Guarantee, delta: float) -> ApproxDP | PureDP:
-    """The (ε, δ) at which Theorem 3.5 is read off."""
-    from reconbench.bounds import ApproxDP, PureDP
-
-    if isinstance(guarantee, ApproxDP | PureDP):
-        return guarantee
-    epsilon = guarantee.epsilon_at(delta)
-    return ApproxDP(max(epsilon, math.ulp(1.0)), delta)
+        return GaussianDP(mu, neighbours)
+    if gaussian:
+        return GaussianDP(gaussian_mu(epsilon or 0.0, delta), neighbours)
+    if delta == 0:
+        return PureDP(epsilon or 0.0, neighbours)
+    return ApproxDP(epsilon or 0.0, delta, neighbours)
 
 
 def _build_targets(best: Floats, whole: Floats | None, budget: ApproxDP | PureDP) -> Targets:

@@ -1,4 +1,4 @@
-"""`reconbench data`: describe, fit and sample priors; fetch public tables."""
+"""`reconbench data`: describe, fit and sample priors; fetch public tables; release marginals."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from reconbench.cli._options import Json
+from reconbench.cli._options import Json, split_columns
 from reconbench.cli.terminal.progress import report_download
 from reconbench.cli.terminal.tables import print_pairs, print_table
 
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from reconbench.datasets.network.fit import StructureSearch
 
 app = typer.Typer(
-    help="Describe priors, fit one to your own table, sample tables, fetch public sources.",
+    help="Describe priors, fit one to your own table, sample tables, fetch public sources, release "
+    "marginals.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -228,6 +229,70 @@ def fetch(
     write_json_atomic(domain, loaded.domain.to_json())
     typer.echo(f"{out}: {len(loaded)} records")
     typer.echo(str(domain))
+
+
+@app.command()
+def release(
+    table: Annotated[Path, typer.Argument(help="Your table: CSV with a header.")],
+    domain: Annotated[Path, typer.Option(help="The domain file (JSON); it must be public.")],
+    epsilon: Annotated[float, typer.Option(help="Total privacy budget ε of the file.")],
+    delta: Annotated[float, typer.Option(help="Total δ of the file, greater than 0.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The CSV file to write.")],
+    k: Annotated[int, typer.Option("-k", "--k", help="Columns in a marginal.")] = 3,
+    columns: Annotated[
+        list[str] | None, typer.Option(help="Columns to use, comma-separated; default: all.")
+    ] = None,
+    targets: Annotated[
+        list[str] | None,
+        typer.Option(help="Release only marginals with one of these columns, comma-separated."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Release k-way marginals of a table for publication, with OpenDP's discrete Gaussian noise.
+
+    All other releases of reconbench are for measuring risk: their noise is drawn in floating point
+    from a seed and must not be published (Mironov 2012). This command needs the extra
+    reconbench[release]. The file as a whole is (ε, δ)-DP for replacing one record; the number of
+    records and the domain file are taken as public. Every further release spends its own budget.
+
+    \b
+    Examples:
+      reconbench data release people.csv --domain domain.json --epsilon 1 --delta 1e-6 -o out.csv
+      reconbench assess --release out.csv --truth people.csv --domain domain.json \\
+          --targets income --noise-sd SCALE
+    """
+    from reconbench.datasets import own_table
+    from reconbench.mechanisms.marginals_csv import write_release
+    from reconbench.mechanisms.vetted_release import release_vetted_marginals
+
+    records = own_table.read_table(table, own_table.read_domain(domain))
+    chosen = split_columns(columns or [])
+    vetted = release_vetted_marginals(
+        records.project(chosen) if chosen else records,
+        epsilon,
+        delta,
+        k=k,
+        hidden=split_columns(targets or []),
+    )
+    write_release(vetted.release, out)
+    summary = {
+        "marginals": len(vetted.release.workload),
+        "cells": vetted.release.cells,
+        "scale": vetted.scale,
+        "rho": vetted.rho,
+        "epsilon": epsilon,
+        "delta": delta,
+        "relation": vetted.budget.relation.value,
+        "file": str(out),
+    }
+    if as_json:
+        typer.echo(json.dumps(summary))
+        return
+    typer.echo(
+        f"{out}: {summary['marginals']} marginals, {summary['cells']} cells; discrete Gaussian of "
+        f"scale {vetted.scale:.6g}, {vetted.rho:.4g}-zCDP, ({epsilon:g}, {delta:g})-DP, "
+        f"{summary['relation']}"
+    )
 
 
 def _write_csv(text: str, out: Path | None) -> None:

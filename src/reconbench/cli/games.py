@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from contextlib import ExitStack
+import shlex
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,13 +17,15 @@ import typer
 from reconbench.cli._options import (
     BoundFiles,
     Jobs,
+    MaxRows,
     MemoryLimit,
-    Seed,
+    Sealed,
     SuiteJobs,
     SuiteName,
     SuiteReps,
     Timeout,
     parse_options,
+    split_columns,
 )
 from reconbench.cli.terminal.progress import show_progress
 from reconbench.cli.terminal.result_tables import print_game
@@ -29,6 +35,7 @@ if TYPE_CHECKING:
     from reconbench.benchmarks.game.result import Result
     from reconbench.benchmarks.run.pool import GroupPlayer
     from reconbench.benchmarks.run.worker_process import Limits
+    from reconbench.benchmarks.store.seal import Seal
 
 GAME_HELP = """Play one game and print prior, attack and ceiling side by side.
 
@@ -52,12 +59,13 @@ resumes where it was. Rows made by another code version are kept but not used: s
 
 Attacks run in worker processes. If an attack raises an error, returns invalid guesses, exceeds
 --timeout or --memory-limit, or crashes its process, only that row fails: it records the reason, all
-other rows are played, and --retry-failed plays it again.
+other rows are played. A failed row is kept and not tried again unless --retry-failed is given.
 
 \b
 Exit codes: 0 done, even with failed rows; 1 --force found rows with different results; 2 bad
-input; 3 the store could not be written (a full disk); 130 and 143 stopped by Ctrl-C or SIGTERM.
-Finished rows are kept in every case.
+input; 3 the store could not be written (a full disk) or the Dask scheduler is gone; 130 and 143
+stopped by Ctrl-C or SIGTERM; 141 the reader of the output is gone.
+Finished rows are kept in every case; the last line after a stop is the command to go on with.
 
 \b
 Examples:
@@ -68,6 +76,7 @@ Examples:
   reconbench run quick --attack my_attack.py:MyAttack --timeout 30 --memory-limit 4
   reconbench run quick --retry-failed --timeout 3600
   reconbench run quick --force
+  reconbench run quick --attack my_attack.py:MyAttack --seal
   reconbench run quick --scheduler tcp://head-node:8786
   reconbench run kulynych
   reconbench run path/to/suite.toml
@@ -119,7 +128,10 @@ def game(
     ] = 0,
     bound: BoundFiles = None,
     reps: Annotated[int, typer.Option(min=1, help="Repetitions.")] = 5,
-    seed: Seed = 0,
+    seed: Annotated[
+        int | None, typer.Option(help="Random seed; the same seed gives the same numbers.")
+    ] = None,
+    seal: Sealed = False,
     jobs: Jobs = 1,
     timeout: Timeout = 600.0,
     memory_limit: MemoryLimit = 0.0,
@@ -132,12 +144,15 @@ def game(
     from reconbench.benchmarks.game.play import AttackSpec, Game, check
     from reconbench.benchmarks.game.result import Status
     from reconbench.benchmarks.game.row_ceilings import add_repetition_ceilings
+    from reconbench.benchmarks.player.referee import limit_players
     from reconbench.benchmarks.plugins.bounds import check_bound_files
     from reconbench.benchmarks.run.pool import Pool
     from reconbench.benchmarks.run.runner import Unit, play_units
     from reconbench.benchmarks.run.worker_process import Limits
 
     limits = Limits.of(timeout, memory_limit)
+    limit_players(limits.seconds)
+    drawn = _draw_seal(seed) if seal else None
     options = parse_options(option or [], "--option")
     given = parse_options(mechanism_option or [], "--mechanism-option")
     released = Options(given if k is None else {**given, "k": k})
@@ -149,8 +164,8 @@ def game(
         Unit(
             Game(
                 dataset=plugins.make_absolute(dataset),
-                targets=_split_columns(targets),
-                known=_split_columns(known or []),
+                targets=split_columns(targets),
+                known=split_columns(known or []),
                 epsilon=epsilon,
                 delta=delta,
                 n=n,
@@ -159,7 +174,7 @@ def game(
                 metric=plugins.make_absolute(metric),
                 adversary=adversary,
                 advantage=advantage,
-                seed=seed,
+                seed=drawn.seed if drawn is not None else seed or 0,
                 rep=rep,
             ),
             attacks,
@@ -176,12 +191,18 @@ def game(
         check(units[0].game)
         for spec in attacks:
             spec.build()
+        if drawn is not None:
+            typer.echo(f"sealed: {drawn.commitment}", err=True)
         for unit_index, attack_index, row in play_units(units, jobs, pool=pool):
             if row.status is Status.FAILED:
                 raise ValueError(row.error)
-            by_index[unit_index, attack_index] = row
+            by_index[unit_index, attack_index] = replace(
+                row, seal=drawn.commitment if drawn is not None else ""
+            )
             advance()
     rows = add_repetition_ceilings([by_index[key] for key in sorted(by_index)])
+    if drawn is not None:
+        typer.echo(f"revealed: seed {drawn.seed}, salt {drawn.salt}", err=True)
     if as_json:
         for row in rows:
             typer.echo(json.dumps(_row_json(row), ensure_ascii=False, allow_nan=False))
@@ -198,7 +219,9 @@ def run(
     bound: BoundFiles = None,
     reps: SuiteReps = None,
     seed: Annotated[int | None, typer.Option(help="Seed; default: that of the suite.")] = None,
+    seal: Sealed = False,
     jobs: SuiteJobs = None,
+    max_rows: MaxRows = None,
     timeout: Timeout = 600.0,
     memory_limit: MemoryLimit = 0.0,
     scheduler: Annotated[
@@ -214,43 +237,67 @@ def run(
         bool,
         typer.Option(
             "--force",
-            help="Play everything again and report rows with different results. Stored rows are "
-            "not changed.",
+            help="Play everything again and report rows with different results, and numerical "
+            "drift. Stored rows are not changed.",
         ),
     ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Do not show progress.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="End with one JSON object.")] = False,
 ) -> None:
     from reconbench.benchmarks.game.result import Status
+    from reconbench.benchmarks.game.row_schema.agreement import Drift
     from reconbench.benchmarks.game.rows import read_versions
+    from reconbench.benchmarks.player.referee import limit_players
     from reconbench.benchmarks.run.runner import Replay, available_cores, execute, plan, read_rows
     from reconbench.benchmarks.run.worker_process import Limits
+    from reconbench.benchmarks.store.seal import find_seal
     from reconbench.benchmarks.store.store import Store
-    from reconbench.benchmarks.suites.suite import find_suite
+    from reconbench.benchmarks.suites.suite import MOST_ROWS, find_suite
     from reconbench.cli._reports import Reports
 
     if only_missing + retry_failed + force > 1:
         raise ValueError("give at most one of --only-missing, --retry-failed and --force")
     replay = Replay.ALL if force else Replay.FAILED if retry_failed else Replay.MISSING
     limits = Limits.of(timeout, memory_limit)
+    limit_players(limits.seconds)
     chosen = find_suite(suite)
-    units = chosen.units(
-        seed=seed, repetitions=reps, more_attacks=attack or [], more_bounds=bound or []
-    )
     folder = out or Path("results") / chosen.name
+    drawn = None
+    if seal:
+        _refuse_seed(seed)
+        drawn = find_seal(folder)
+        seed = drawn.seed
+    units = chosen.units(
+        seed=seed,
+        repetitions=reps,
+        more_attacks=attack or [],
+        more_bounds=bound or [],
+        most_rows=max_rows or MOST_ROWS,
+    )
     workers = jobs or available_cores()
     facts = {"suite": f"{chosen.name}: {chosen.description}"}
     if units:
         facts["seed"] = str(units[0].game.seed)
+    if drawn is not None:
+        facts["sealed"] = f"commitment {drawn.commitment}, salt {drawn.salt}"
+    if units:
         facts["repetitions"] = str(len({unit.game.rep for unit in units}))
     facts["versions"] = ", ".join(f"{name} {number}" for name, number in read_versions().items())
     changed: list[tuple[Result, Result]] = []
-    with ExitStack() as stack:
+    drift = Drift()
+    with _explain_stop(folder), ExitStack() as stack:
         store = stack.enter_context(Store(folder))
         at_once = bool(units) and not store.path.exists()
         players = _open_players(stack, workers, len(units), limits, scheduler) if at_once else None
         todo = plan(units, store, replay, chosen.points())
         todo.check()
+        if drawn is not None and todo.units:
+            if drawn.revealed:
+                raise ValueError(
+                    f"the seed of {folder} is revealed, so nothing more can be played sealed; "
+                    f"choose another --out, or play on with --seed {drawn.seed} instead of --seal"
+                )
+            drawn.keep(folder)
         if players is None and todo.units:
             players = _open_players(stack, workers, len(todo.units), limits, scheduler)
         pool, workers = players or (None, workers)
@@ -264,7 +311,11 @@ def run(
             pool=pool,
             progress=lambda done, row: advance(failed=row.status is Status.FAILED),
             differs=lambda stored, played: changed.append((stored, played)),
+            drift=drift,
+            seal=drawn.commitment if drawn is not None else "",
         )
+        if drawn is not None and not drawn.revealed:
+            drawn.reveal(folder)
         played = todo.total - todo.held
         stored = store.read_headers(todo.keys) if played else todo.stored
         reports = Reports(folder, chosen.name, facts, store.stale())
@@ -274,6 +325,7 @@ def run(
     if as_json:
         end = {"rows": todo.total, "failures": len(failed), "store": str(store.path)}
         end |= {"played": played, "stale": reports.stale, "changed": len(changed)}
+        end |= {"drift": drift.to_json()}
         end |= {"csv": str(reports.csv), "html": str(reports.html)}
         typer.echo(json.dumps(end))
     else:
@@ -290,10 +342,41 @@ def run(
         for before, now in changed:
             names = ", ".join(before.differences(now))
             typer.echo(f"different result: {before.describe()}: {names}", err=True)
+        if drift.rows:
+            typer.echo(drift.describe(), err=True)
         typer.echo(str(reports.csv))
         typer.echo(str(reports.html))
     if changed:
         raise typer.Exit(1)
+
+
+@contextmanager
+def _explain_stop(folder: Path) -> Iterator[None]:
+    """After Ctrl-C or SIGTERM, end with a line that says what is kept and how to go on."""
+    try:
+        yield
+        return
+    except KeyboardInterrupt:
+        code = 128 + signal.SIGINT
+    except SystemExit as stop:
+        if stop.code != 128 + signal.SIGTERM:
+            raise
+        code = 128 + signal.SIGTERM
+    command = shlex.join(["reconbench", *sys.argv[1:]])
+    typer.echo(f"stopped; finished rows are kept in {folder}; go on with: {command}", err=True)
+    raise typer.Exit(code)
+
+
+def _draw_seal(seed: int | None) -> Seal:
+    from reconbench.benchmarks.store.seal import Seal
+
+    _refuse_seed(seed)
+    return Seal.draw()
+
+
+def _refuse_seed(seed: int | None) -> None:
+    if seed is not None:
+        raise ValueError("--seal draws a secret seed; give --seal or --seed, not both")
 
 
 def _open_players(
@@ -310,10 +393,6 @@ def _open_players(
     pool = stack.enter_context(Pool(jobs, limits))
     pool.start_workers(units)
     return pool, jobs
-
-
-def _split_columns(texts: Sequence[str]) -> tuple[str, ...]:
-    return tuple(name.strip() for text in texts for name in text.split(",") if name.strip())
 
 
 def _row_json(row: Result) -> dict[str, Any]:

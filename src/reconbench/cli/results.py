@@ -47,17 +47,20 @@ Examples:
 
 IMPORT_HELP = """Merge the rows of other stores into one, all or none.
 
-Rows with the same key must be equal apart from timings and memory. Otherwise nothing is written,
-the first row that differs is named, and the exit code is 2. A finished row replaces a failed one.
+Every row is checked first. Rows with the same key must agree: what decides is equal, and floats are
+within the tolerance of their field, since processors differ in the last digits. Such drift is
+reported, and the row that was there stays. Otherwise nothing is written, the first row that differs
+is named, and the exit code is 2. A finished row replaces a failed one.
 
 \b
 Examples:
   reconbench results import results/quick from-the-other-machine/quick
 """
 
-DIFF_HELP = """Compare two stores, ignoring timings and memory.
+DIFF_HELP = """Compare two stores, ignoring timings, memory and processor kernels.
 
-The exit code is 0 if they hold the same rows, 1 if they do not, and 2 if one cannot be read.
+Numerical drift within the tolerances of the fields is reported, but is no difference. The exit code
+is 0 if the stores hold the same rows, 1 if they do not, and 2 if one cannot be read.
 
 \b
 Examples:
@@ -188,11 +191,12 @@ def import_(
 
     done = merge(folder, others)
     if as_json:
-        counts = {"added": done.added, "replaced": done.replaced, "same": done.same}
-        typer.echo(json.dumps(counts))
+        typer.echo(json.dumps(done.to_json()))
         return
     replaced = f", {done.replaced} failed ones replaced" if done.replaced else ""
     typer.echo(f"{done.added} rows added{replaced}, {done.same} were already there")
+    if done.drift.rows:
+        typer.echo(done.drift.describe())
 
 
 @app.command(help=DIFF_HELP)
@@ -201,21 +205,23 @@ def diff(
     second: Annotated[Path, typer.Argument(help="Another output folder.")],
     as_json: Json = False,
 ) -> None:
-    from reconbench.benchmarks.store.export_import import diff as compare
+    from reconbench.benchmarks.store.export_import import compare_stores
 
-    differences = compare(first, second)
+    differences, drift = compare_stores(first, second)
     if as_json:
         listed = [difference.to_json() for difference in differences]
-        shown = {"equal": not differences, "differences": listed}
+        shown = {"equal": not differences, "differences": listed, "drift": drift.to_json()}
         typer.echo(json.dumps(shown, ensure_ascii=False, indent=1))
     elif not differences:
-        typer.echo("the same rows, apart from timings and memory")
+        typer.echo("the same rows, apart from timings, memory and kernels")
     else:
         typer.echo(f"{len(differences)} rows differ")
         for difference in differences[:LISTED]:
             typer.echo(difference.describe())
         if len(differences) > LISTED:
             typer.echo(f"... and {len(differences) - LISTED} more: --json lists all")
+    if drift.rows and not as_json:
+        typer.echo(drift.describe())
     if differences:
         raise typer.Exit(1)
 

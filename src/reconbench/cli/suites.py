@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from reconbench.benchmarks.store.store import Entry
     from reconbench.benchmarks.suites.suite import Suite
 
+# A suite with more rows is counted, but its games are neither listed nor timed.
+LISTED_ROWS = 100_000
+
 app = typer.Typer(
     help="List suites, and see what one contains and costs before running it.",
     no_args_is_help=True,
@@ -86,6 +89,10 @@ def show(
     from reconbench.benchmarks.suites.suite import find_suite
 
     chosen = find_suite(suite)
+    rows = chosen.count_rows(repetitions=reps)
+    if rows > LISTED_ROWS:
+        _show_count(chosen, rows, as_json)
+        return
     done = _read_stored(chosen.name, out)
     units = chosen.units(repetitions=reps)
     plan = estimate(units, done) if units else None
@@ -116,6 +123,26 @@ def show(
         typer.echo(
             f"computation: {entry['compute']} ({entry['suite']}), {entry['rows']} rows, "
             f"{entry['stored']} of them stored; from {entry['reference']}"
+        )
+
+
+def _show_count(suite: Suite, rows: int, as_json: bool) -> None:
+    """Say how large a suite is that is too large to list its games."""
+    from reconbench.benchmarks.suites.suite import MOST_ROWS
+
+    games = sum(axes.count() for part in suite.parts for axes in part.games or ())
+    if as_json:
+        counts = {"name": suite.name, "rows": rows, "game_count": games, "listed": False}
+        typer.echo(json.dumps({**counts, "description": suite.description}, ensure_ascii=False))
+        return
+    typer.echo(f"{suite.name}: {suite.description}")
+    typer.echo(
+        f"{games:,} games, {rows:,} rows, before exclude; games are listed and timed up to "
+        f"{LISTED_ROWS:,} rows"
+    )
+    if rows > MOST_ROWS:
+        typer.echo(
+            f"`reconbench run` refuses more than {MOST_ROWS:,} rows unless given --max-rows {rows}"
         )
 
 
