@@ -21,7 +21,19 @@ import vl_convert
 from reconbench.reports.figures.charts import DRAWINGS, PARTS, SCRIPT, SOURCE, field_name
 from reconbench.reports.figures.svg import PALETTE
 
-SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-left")
+# Average width of a character of a panel's name, in pixels.
+CHARACTER = 6
+# One more than there are colours: scales repeat their ranges, so 7 · 8 = 56 series look different.
+SHAPES = (
+    "circle",
+    "square",
+    "triangle-up",
+    "diamond",
+    "cross",
+    "triangle-down",
+    "triangle-left",
+    "triangle-right",
+)
 PRIOR, CEILING, MOST, BEST = "#8a919b", "#c27d00", "#8e4ec6", "#5b8c00"
 # No attack has this shape.
 STAR = "M0,-1L.22,-.31L.95,-.31L.36,.12L.59,.81L0,.38L-.59,.81L-.36,.12L-.95,-.31L-.22,-.31Z"
@@ -30,10 +42,17 @@ LINE = 28
 WIDTH = 460
 
 
+def _wrap_label(characters: int) -> str:
+    """A Vega expression for the lines of a panel's name: broken at ': ', then between words."""
+    lines = r"replace(datum.label, regexp(': ', 'g'), '\n')"
+    wrapped = rf"replace({lines}, regexp('(.{{1,{characters}}})( +|$)', 'gm'), '$1\n')"
+    return rf"split(trim(replace({wrapped}, regexp('\n+', 'g'), '\n')), '\n')"
+
+
 def _panels(chart: alt.Chart | alt.LayerChart, columns: int) -> alt.FacetChart:
     header = alt.Header(
-        labelExpr="split(datum.label, ': ')",
-        labelLimit=WIDTH // columns,
+        labelExpr=_wrap_label(WIDTH // columns // CHARACTER),
+        labelLimit=2 * WIDTH // columns,
         labelFontWeight="bold",
         labelAnchor="start",
     )
@@ -46,7 +65,13 @@ def _panels(chart: alt.Chart | alt.LayerChart, columns: int) -> alt.FacetChart:
 
 
 def _legend(title: str, columns: int) -> alt.Legend:
-    return alt.Legend(orient="top", columns=columns, labelLimit=200, title=title, symbolLimit=14)
+    return alt.Legend(
+        orient="top",
+        columns=columns,
+        labelLimit=200,
+        title=title,
+        symbolLimit=len(PALETTE) * len(SHAPES),
+    )
 
 
 def _colour_and_shape(name: str, title: str, columns: int = 2) -> tuple[alt.Color, alt.Shape]:
@@ -252,24 +277,24 @@ def time() -> alt.Chart:
     return found
 
 
-def bounds(title: str, x: alt.X) -> alt.FacetChart:
+def bounds(title: str, x: alt.X, lines: bool = True) -> alt.FacetChart:
+    """A mark per bound, and lines between them unless what they differ in has no order."""
     colour, shape = _colour_and_shape("bound", "bound", 3)
     y = alt.Y("value:Q", title=title, aggregate="mean", scale=alt.Scale(zero=False))
     mean = alt.Tooltip("value:Q", aggregate="mean", title="mean over rows", format=".4g")
     base = alt.Chart()
+    line = base.mark_line(strokeWidth=1.5).encode(x=x, y=y, stroke=_line_colour("bound"))
+    marks = base.mark_point(filled=True, size=50, opacity=1).encode(
+        x=x,
+        y=y,
+        color=colour,
+        shape=shape,
+        tooltip=[_text("bound", "bound"), _text("budget", "ε"), mean],
+    )
     return _panels(
-        alt.LayerChart(
-            layer=[
-                base.mark_line(strokeWidth=1.5).encode(x=x, y=y, stroke=_line_colour("bound")),
-                base.mark_point(filled=True, size=50, opacity=1).encode(
-                    x=x,
-                    y=y,
-                    color=colour,
-                    shape=shape,
-                    tooltip=[_text("bound", "bound"), _text("budget", "ε"), mean],
-                ),
-            ]
-        ).properties(width=WIDTH // 2, height=200),
+        alt.LayerChart(layer=[line, marks] if lines else [marks]).properties(
+            width=WIDTH // 2, height=200
+        ),
         columns=2,
     )
 
@@ -327,6 +352,14 @@ def drawings() -> dict[str, Any]:
         "computed": bounds("value of the bound", _by_size("epsilon", "privacy budget ε", "log")),
         "computed-baseline": bounds(
             "value of the bound", _by_size("value_baseline", "baseline", "linear")
+        ),
+        "computed-risk": bounds(
+            "value of the bound", _by_size("value_risk", "risk that is allowed", "linear")
+        ),
+        "computed-levels": bounds(
+            "value of the bound",
+            alt.X("targets:N", title=None, sort=None, axis=alt.Axis(labelAngle=-35)),
+            lines=False,
         ),
     }
     found = {name: chart.to_dict() for name, chart in made.items()}

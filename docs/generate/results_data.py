@@ -83,6 +83,7 @@ def _join_line(rows: Sequence[Result]) -> dict[str, object]:
             f"{first.attack!r} on {column}, ε = {first.epsilon:g} states the best possible in "
             f"{len(stated)} of {len(done)} repetitions; run into an empty folder"
         )
+    trusted = [optimum for optimum in stated.values() if optimum.converged]
     published = [row.ceilings[PUBLISHED] for row in done if PUBLISHED in row.ceilings]
     options = json.dumps(first.attack_options, sort_keys=True) if first.attack_options else ""
     return {
@@ -103,10 +104,12 @@ def _join_line(rows: Sequence[Result]) -> dict[str, object]:
         "prior": fmean(row.baseline_expected for row in rows),
         "published_50": fmean(each["0.5"] for each in published) if published else None,
         "published_95": fmean(each["0.95"] for each in published) if published else None,
-        "best_error": pool_optima(list(stated.values())).error if stated else None,
+        "best_error": pool_optima(trusted).error if trusted else None,
         "reps": tuple(row.rep for row in done),
         "successes": tuple(row.successes for row in done),
-        "best": tuple(optimum.expected for optimum in stated.values()),
+        "best": tuple(
+            np.nan if optimum.expected is None else optimum.expected for optimum in stated.values()
+        ),
         "unconverged": tuple(rep for rep, optimum in stated.items() if not optimum.converged),
         "exact": tuple(row.ceilings[EXACT]["mean"] for row in done) if stated else (),
     }

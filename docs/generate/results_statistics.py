@@ -77,26 +77,28 @@ def compare_over_cells(leads: pd.Series[float]) -> pd.DataFrame:
 def calibrate(games: pd.DataFrame, adversary: str = REALISTIC) -> pd.DataFrame:
     """Compare what the best possible attack expected on a cell with what it got.
 
-    Only games in which its computation converged count, if there are any. ``z`` is Σ d / √Σ d² over
-    the games' ``differences`` d of success and expectation, whose spread has both errors in it; NaN
-    for a cell that is too certain or has too few games to be tested.
+    Only games in which its computation converged count: the others have no expectation. ``z`` is
+    Σ d / √Σ d² over the games' ``differences`` d of success and expectation, whose spread has both
+    errors in it; NaN for a cell that is too certain or has too few games to be tested.
     """
-    played = select_attack(games, adversary, REFERENCES[adversary]).dropna(subset="best")
+    played = select_attack(games, adversary, REFERENCES[adversary])
+    played = played[played["best"].notna() | ~played["converged"]]
     lines = {}
     for cell, group in played.groupby("cell"):
         trusted = group[group["converged"]]
-        used = trusted if len(trusted) else group
-        differences = (used["success"] - used["best"]).droplevel("cell")
+        if not len(trusted):
+            continue
+        differences = (trusted["success"] - trusted["best"]).droplevel("cell")
         spread = sqrt((differences**2).sum())
         hits, targets = trusted["best"].sum(), trusted["n"].sum()
         tested = len(trusted) >= LEAST_GAMES and min(hits, targets - hits) >= LEAST_EXPECTED
         lines[cell] = {
             "games": len(group),
             "unconverged": len(group) - len(trusted),
-            "expected": fmean(used["best"]),
+            "expected": fmean(trusted["best"]),
             "expected_error": group["best_error"].iloc[0],
-            "success": fmean(used["success"]),
-            "success_error": used["success"].sem(),
+            "success": fmean(trusted["success"]),
+            "success_error": trusted["success"].sem(),
             "differences": differences,
             "z": differences.sum() / spread if tested and spread > 0 else nan,
         }
@@ -146,6 +148,7 @@ def compute_levels(games: pd.DataFrame, weak: str) -> pd.DataFrame:
     columns = ["prior", "published_50", "published_95", "success"]
     attack = select_attack(games, REALISTIC, weak)[columns].rename(columns={"success": "got"})
     ours = select_attack(games, REALISTIC, REFERENCES[REALISTIC])[["success", "best", "converged"]]
+    ours["best"] = ours["best"].where(ours["converged"], ours["success"])
     other = select_attack(games, INFORMED, REFERENCES[INFORMED])[["best", "exact"]]
     other = other.rename(columns={"best": "informed"})
     levels = attack.join(ours, how="inner").join(other, how="inner").dropna()

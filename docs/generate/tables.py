@@ -1,4 +1,4 @@
-"""Write the tables of the documentation that follow from declarations: columns and bounds.
+"""Write the tables of the documentation that follow from the code: columns, bounds, tightness.
 
 Each table stands in its page between ``<!-- table: NAME -->`` and ``<!-- end -->``.
 """
@@ -9,7 +9,17 @@ import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+import numpy as np
+
 from reconbench.benchmarks.store.summary import declared_bounds
+from reconbench.bounds import (
+    FdpProgram,
+    FdpRecursion,
+    GaussianDP,
+    Profile,
+    ProfileRecursion,
+    gaussian_mu,
+)
 from reconbench.datasets.atomic_files import write_atomic
 from reconbench.reports.leaderboard.columns import DICTIONARY
 
@@ -33,9 +43,35 @@ def list_bounds() -> str:
     return "\n".join([*header, "|---|---|---|---|---|---|", *lines])
 
 
+def compare_with_the_least() -> str:
+    """Ceilings of 100 targets with uniform priors beside the least that any proof can have."""
+    lines = []
+    for values, epsilon in ((2, 1.0), (2, 3.0), (4, 3.0)):
+        guarantee = GaussianDP(gaussian_mu(epsilon, 1e-5))
+        priors = np.full((100, values), 1 / values)
+        for confidence in (0.5, 0.95):
+            program = FdpProgram(priors, guarantee)
+            others = (
+                Profile(priors[:, 0], guarantee),
+                ProfileRecursion(priors[:, 0], guarantee),
+                FdpRecursion(priors, guarantee),
+            )
+            ceilings = " | ".join(str(bound.ceiling(confidence)) for bound in (*others, program))
+            least = "yes" if program.is_least(confidence) else "not shown"
+            lines.append(
+                f"| {values} | {epsilon:g} | {100 * confidence:g} % | {ceilings} | {least} |"
+            )
+    header = [
+        "| values | ε | confidence | `profile` | `profile-recursion` | `fdp-recursion` | "
+        "`fdp-program` | least possible |"
+    ]
+    return "\n".join([*header, "|---|---|---|---|---|---|---|---|", *lines])
+
+
 TABLES: Mapping[str, tuple[str, Callable[[], str]]] = {
     "columns": ("leaderboard.md", list_columns),
     "bounds": ("ceilings.md", list_bounds),
+    "tightness": ("ceilings.md", compare_with_the_least),
 }
 
 
