@@ -67,6 +67,10 @@ class Result(Setting):
     ``bounds`` has what each bound of another package declares, by name, and its ``error`` if it
     failed on this row; the bounds of this package are in the registry.
 
+    ``expected_successes`` is what the guesses are worth given the release, whatever was drawn, with
+    its Monte Carlo error; ``expected_baseline`` is the same for the prior's best guess, and
+    ``scored_by`` says where both come from, see ``game.scores``. Older rows have none of them.
+
     ``printed`` is the beginning of what an attack in a player process printed. ``seal`` is the
     commitment to the seed, if that was secret while the row was played, see ``store.seal``.
     """
@@ -105,6 +109,10 @@ class Result(Setting):
     kernels: Mapping[str, str] = volatile(default_factory=dict)
     printed: str = volatile(default="")
     seal: str = volatile(default="")
+    expected_successes: float | None = may_drift(1e-6, default=None)
+    expected_successes_se: float | None = may_drift(1e-4, 1e-9, default=None)
+    expected_baseline: float | None = may_drift(1e-6, default=None)
+    scored_by: str = ""
 
     @property
     def rad(self) -> float | None:

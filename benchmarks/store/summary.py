@@ -23,6 +23,7 @@ from reconbench.benchmarks.game.row_ceilings import (
     add_repetition_ceilings,
     drop_refuted_ceilings,
 )
+from reconbench.benchmarks.game.scores import read_score
 from reconbench.benchmarks.game.setting import Setting, get_axis_values
 from reconbench.benchmarks.plugins.bounds import column_order, shipped_bounds
 from reconbench.benchmarks.store.provenance import NO_ATTACK, shipped_name
@@ -88,6 +89,11 @@ class Summary(Setting):
     ``bounds`` are the declarations of the bounds of other packages, by name, and ``bound_errors``
     says of each that failed in some repetition why it did.
 
+    ``scores`` are the expected successes of the attack and of the prior's best guess given the
+    release, by finished repetition (see ``game.scores``), and ``scored_by`` says how they were
+    obtained. ``expected_success`` is ``baseline_expected`` plus the mean gain over the prior's guess;
+    its 95 % interval is that of the gains. ``best_possible`` is shifted in the same way.
+
     ``sealed`` says that every repetition was played with a secret seed.
 
     The summary of a computation has no success: see ``computed``.
@@ -124,6 +130,16 @@ class Summary(Setting):
     bounds: Mapping[str, Declaration] = field(default_factory=dict)
     bound_errors: tuple[str, ...] = ()
     sealed: bool = False
+    expected_success: float | None = None
+    expected_success_low: float | None = None
+    expected_success_high: float | None = None
+    scored_by: str = ""
+    scores: Mapping[int, tuple[float, float]] = field(default_factory=dict)
+
+    @property
+    def gains(self) -> dict[int, float]:
+        """Expected records beyond the prior's guess on the same release, by repetition."""
+        return {rep: expected - baseline for rep, (expected, baseline) in self.scores.items()}
 
     @property
     def k(self) -> int | None:
@@ -285,6 +301,10 @@ def _summarise_cell(rows: list[Result], best: Optimum | None) -> Summary:
     rad_low, rad_high = _compute_interval(gains, -1.0, 1.0)
     limits = [row.rad_ceiling for row in done if row.rad_ceiling is not None]
     errors = [row.error for row in rows if row.error]
+    scores = {row.rep: score for row in scored if (score := read_score(row)) is not None}
+    expects = fmean(row.baseline_expected for row in set_up)
+    expected = [expects + score.gain for score in scores.values()]
+    expected_low, expected_high = _compute_interval(expected, 0.0, first.n)
     return Summary(
         **get_axis_values(first),
         guarantee=first.guarantee,
@@ -298,7 +318,7 @@ def _summarise_cell(rows: list[Result], best: Optimum | None) -> Summary:
         success_low=low,
         success_high=high,
         baseline=fmean(row.baseline_successes for row in set_up),
-        baseline_expected=fmean(row.baseline_expected for row in set_up),
+        baseline_expected=expects,
         ceilings=_average_ceilings(done),
         above_ceiling=_compute_share_above(done, (PUBLISHED,)),
         seconds=fmean(row.seconds for row in done) if done else None,
@@ -318,6 +338,11 @@ def _summarise_cell(rows: list[Result], best: Optimum | None) -> Summary:
         bounds=_read_foreign_bounds(rows),
         bound_errors=_read_bound_errors(rows),
         sealed=all(row.seal for row in rows),
+        expected_success=fmean(expected) if expected else None,
+        expected_success_low=expected_low,
+        expected_success_high=expected_high,
+        scored_by=" + ".join(dict.fromkeys(score.by for score in scores.values())),
+        scores={rep: (score.expected, score.baseline) for rep, score in scores.items()},
     )
 
 

@@ -335,6 +335,31 @@ DICTIONARY: Mapping[str, Column] = _index(
             direction=Direction.LEAKED,
         ),
         Column(
+            "expected_success",
+            "records that the guesses are worth given the release, whatever was drawn: "
+            "baseline_expected plus the mean gain over the prior's guess on the same releases; the "
+            "mean of success without most of its noise. Comparisons, ranks and figures use it",
+            direction=Direction.LEAKED,
+        ),
+        Column(
+            "expected_success_low",
+            "lower end of the 95 % interval of that mean (Student's t over repetitions); empty for "
+            "one repetition",
+            direction=Direction.LEAKED,
+        ),
+        Column(
+            "expected_success_high",
+            "upper end of the 95 % interval of that mean",
+            direction=Direction.LEAKED,
+        ),
+        Column(
+            "scored_by",
+            "how expected_success was obtained: from the exact posterior or sampled posterior of "
+            "the hidden columns given the release, or by a control variate, success − baseline + "
+            "baseline_expected, where no posterior is to be had",
+            "text",
+        ),
+        Column(
             "baseline",
             "records that the best guess from the prior alone got on the same tables, mean",
             direction=Direction.GUESSED,

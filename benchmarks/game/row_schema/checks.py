@@ -14,6 +14,7 @@ from math import inf, isfinite
 from typing import TYPE_CHECKING, Any
 
 from reconbench.benchmarks.game.reliability import TENTHS
+from reconbench.benchmarks.game.scores import ScoredBy
 from reconbench.bounds import CompactTail
 from reconbench.bounds.ceilings.base import MEAN
 
@@ -90,11 +91,26 @@ def _check_game(row: Result) -> None:
     _check_optional("expected_from_prior", row.expected_from_prior, most)
     _check_optional("best_possible", row.best_possible, most)
     _check_optional("best_possible_se", row.best_possible_se, inf)
+    _check_score(row)
     _check_ceilings(row, most)
     _check_advantage(row)
     _check_calibration(row)
     _check_tail("run_tail", row.run_tail, row.n)
     _check_tail("best_successes", row.best_successes, row.n)
+
+
+def _check_score(row: Result) -> None:
+    """A control variate is not a probability: it may leave [0, n] by up to n."""
+    given = [row.expected_successes is not None, row.expected_baseline is not None]
+    _require(len({*given, bool(row.scored_by)}) == 1, "scored_by", row.scored_by, "given with both")
+    if row.expected_successes is None or row.expected_baseline is None:
+        return
+    _require(row.successes is not None, "expected_successes", row.expected_successes, "none here")
+    _require(row.scored_by in _WAYS, "scored_by", row.scored_by, f"one of {', '.join(_WAYS)}")
+    slack = row.n if row.scored_by == ScoredBy.CONTROL else _ROUNDING * row.n
+    _check_number(row.expected_successes, -slack, row.n + slack, "expected_successes")
+    _check_number(row.expected_baseline, -slack, row.n + slack, "expected_baseline")
+    _check_optional("expected_successes_se", row.expected_successes_se, inf)
 
 
 def _check_tail(name: str, raw: Mapping[str, Any] | None, n: int) -> None:
@@ -157,6 +173,7 @@ def _check_calibration(row: Result) -> None:
         raise RowError(f"calibration must have n = {row.n} records in all, got {_show(total)}")
 
 
+_WAYS = tuple(way.value for way in ScoredBy)
 _TENTHS = frozenset(map(str, range(TENTHS)))
 _NUMBERS = frozenset((int, float))
 
