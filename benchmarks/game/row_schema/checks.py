@@ -119,7 +119,8 @@ def _check_tail(name: str, raw: Mapping[str, Any] | None, n: int) -> None:
     try:
         tail = CompactTail.from_json(raw)
     except (KeyError, TypeError, ValueError) as error:
-        raise RowError(f"{name}: {error}") from None
+        reason = f"has no {error}" if isinstance(error, KeyError) else str(error)
+        raise RowError(f"{name} must be a tail of a distribution, but {reason}") from None
     if tail.n != n:
         raise RowError(f"{name}.n must be n = {n}, got {_show(tail.n)}")
 

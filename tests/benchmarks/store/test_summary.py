@@ -120,5 +120,5 @@ def test_the_quantile_of_the_best_attack_needs_every_repetition(rows: list[Resul
     doubtful = [replace(stated[0], best_possible_converged=False), *stated[1:]]
     for partial in (older, doubtful):
         assert summarise(partial)[0].best_attack_95 is None
-    with pytest.raises(ResultError, match="does not fit"):
+    with pytest.raises(ResultError, match="best_successes must be a tail of a dist"):
         Result.from_json({**stated[0].to_json(), "best_successes": {"n": 0}})
