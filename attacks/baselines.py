@@ -13,6 +13,7 @@ class PriorGuess:
     """Guess from the prior and the known columns alone."""
 
     name: ClassVar[str] = "prior"
+    looks_at_release: ClassVar[bool] = False
 
     def reconstruct(self, view: AttackerView, rng: np.random.Generator) -> Reconstruction:
         guess, success = view.metric.best_guess(view.prior, view.known, view.targets)
@@ -23,6 +24,7 @@ class RandomGuess:
     """Guess every hidden value uniformly at random."""
 
     name: ClassVar[str] = "random"
+    looks_at_release: ClassVar[bool] = False
 
     def reconstruct(self, view: AttackerView, rng: np.random.Generator) -> Reconstruction:
         sizes = view.target_domain.sizes

@@ -82,12 +82,18 @@ class ExtractionPrior:
         else:
             learnt = LearntLikelihood.fit(release.training, self.shadows, rng)
             evidence = learnt.likelihood(release.logits)
-        prior = view.prior.conditional(view.known, view.targets)
-        posteriors = ColumnPosteriors(view, softmax(log_chances(prior) + evidence)[None])
+        posteriors = multiply_prior(view, evidence)
         guess = posteriors.guess([0])
         success = posteriors.success(0, guess)
         best = BestPossible(float(success.sum())) if exact else None
         return view.reconstruction(guess, success, best_possible=best)
+
+
+def multiply_prior(view: AttackerView, evidence: Floats) -> ColumnPosteriors:
+    """The posterior of every secret, from log-likelihoods (n, V)."""
+    prior = view.prior.conditional(view.known, view.targets)
+    chances = softmax(log_chances(prior) + evidence)
+    return ColumnPosteriors(view, np.arange(view.n), chances[None])
 
 
 def one_step_likelihood(training: LazyTraining, logits: Floats) -> Floats:

@@ -217,13 +217,18 @@ class AgiaPrior(GradientAttack):
         self, view: AttackerView, release: GradientRelease, observed: Observed
     ) -> Reconstruction:
         scale = release.scale
-        if scale is not None and _shares_steps(view, release):
-            guess, chance = find_batch_modes(view, release, observed, scale)
-        elif scale is not None and isinstance(view.prior, BayNet):
+        if (
+            scale is not None
+            and not _shares_steps(view, release)
+            and isinstance(view.prior, BayNet)
+        ):
             evidence = cell_evidence(view, release, observed, scale)
             guess, chance = view.prior.find_mode(view.known, view.targets, evidence)
         else:
-            guess, chance = find_listed_modes(view, release, observed)
+            posterior = list_posterior(view, release, observed)
+            likeliest = posterior.argmax(axis=1)
+            guess = Table.of_all_values(view.target_domain).codes[likeliest]
+            chance = np.minimum(posterior[np.arange(view.n), likeliest], 1.0)
         best = BestPossible(float(chance.sum()))
         return view.reconstruction(guess, chance, best_possible=best)
 
@@ -244,10 +249,30 @@ def cell_evidence(
     return split_columns(release.domain, view.targets, pulled)
 
 
-def find_listed_modes(
+def list_posterior(view: AttackerView, release: GradientRelease, observed: Observed) -> Floats:
+    """The posterior of every record's joint values, (n, values)."""
+    if release.scale is None:
+        return list_with_own_scales(view, release, observed)
+    if _shares_steps(view, release):
+        return list_in_batches(view, release, observed, release.scale)
+    return _normalise(_weigh_cells(view, release, observed, release.scale))
+
+
+def _weigh_cells(
+    view: AttackerView, release: GradientRelease, observed: Observed, scale: float
+) -> Floats:
+    """log P(u | known) plus the log-likelihood of u's cells, of every joint value u."""
+    every = Table.of_all_values(view.target_domain).codes
+    logs = log_chances(view.prior.conditional(view.known, view.targets).reshape(view.n, -1))
+    for index, cells in enumerate(cell_evidence(view, release, observed, scale)):
+        logs += cells[:, every[:, index]]
+    return logs
+
+
+def list_with_own_scales(
     view: AttackerView, release: GradientRelease, observed: Observed
-) -> tuple[Codes, Floats]:
-    """Find the mode of P(u | known) N(gradients; s(x_u) x_u), listing every joint value u."""
+) -> Floats:
+    """P(u | known) N(gradients; s(x_u) x_u) of every joint value u, each record on its own."""
     every = Table.of_all_values(view.target_domain).codes
     values = len(every)
     likelihood = np.empty((view.n, values))
@@ -270,9 +295,7 @@ def find_listed_modes(
             )
         likelihood[part] = -squares.reshape(count, values) / 2
     prior = view.prior.conditional(view.known, view.targets).reshape(view.n, -1)
-    posterior = _normalise(log_chances(prior) + _divide_by_variance(likelihood, observed.noise_sd))
-    best = posterior.argmax(axis=1)
-    return every[best], posterior[np.arange(view.n), best]
+    return _normalise(log_chances(prior) + _divide_by_variance(likelihood, observed.noise_sd))
 
 
 def _divide_by_variance(squares: Floats, noise_sd: float) -> Floats:
@@ -283,22 +306,20 @@ def _divide_by_variance(squares: Floats, noise_sd: float) -> Floats:
     return np.where(gaps < -1e-9, -np.inf, 0.0)
 
 
-def find_batch_modes(
+def list_in_batches(
     view: AttackerView, release: GradientRelease, observed: Observed, scale: float
-) -> tuple[Codes, Floats]:
-    """Find the mode of each record's own posterior, listing the joint values of its batch.
+) -> Floats:
+    """Each record's own posterior, listing the joint values of its batch.
 
     ⟨s Σ_j W̃_j, Σ_b x_b⟩/τ² − s² M ‖Σ_b x_b‖²/2τ²: a term for each record, and one for each pair.
     """
     every = Table.of_all_values(view.target_domain).codes
     values, n, size = len(every), view.n, release.step.batch
-    alone = log_chances(view.prior.conditional(view.known, view.targets).reshape(n, -1))
-    for index, logs in enumerate(cell_evidence(view, release, observed, scale)):
-        alone += logs[:, every[:, index]]
+    alone = _weigh_cells(view, release, observed, scale)
     # ‖Σ x_b‖² counts the cells that two records share; those of known columns are a constant.
     shared = (every[:, None, :] == every[None, :, :]).sum(axis=2)
     shared = shared * (scale**2 * observed.weights.shape[1] / observed.sd(scale) ** 2)
-    guess, chance = np.empty((n, len(view.targets)), dtype=np.int64), np.empty(n)
+    marginals = np.empty((n, values))
     for start in range(0, n, size):
         count = min(size, n - start)
         joint = np.zeros((values,) * count)
@@ -308,9 +329,9 @@ def find_batch_modes(
                 joint -= np.expand_dims(shared, [c for c in range(count) if c not in (a, b)])
         posterior = _normalise(joint.reshape(1, -1)).reshape(joint.shape)
         for a in range(count):
-            marginal = posterior.sum(axis=tuple(b for b in range(count) if b != a))
-            guess[start + a], chance[start + a] = every[marginal.argmax()], marginal.max()
-    return guess, np.minimum(chance, 1.0)
+            others = tuple(b for b in range(count) if b != a)
+            marginals[start + a] = posterior.sum(axis=others)
+    return marginals
 
 
 def _normalise(logs: Floats) -> Floats:

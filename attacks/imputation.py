@@ -37,6 +37,7 @@ class Imputation:
     """Multinomial logistic regression on public records, ``records`` of them."""
 
     name: ClassVar[str] = "imputation"
+    looks_at_release: ClassVar[bool] = False
 
     def __init__(self, records: int = 10_000, l2: float = 1e-3, iterations: int = 50) -> None:
         for option, value in (("records", records), ("iterations", iterations)):

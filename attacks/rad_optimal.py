@@ -73,10 +73,7 @@ class Optimal:
         evidence = compute_evidence(view)
         prior = view.prior.conditional(view.known, view.targets).reshape(view.n, -1)
         gains = prior * (evidence.likelihood - evidence.overall[:, None])
-        posterior = prior * evidence.likelihood
-        total = posterior.sum(axis=1, keepdims=True)
-        # A record that cannot have sent its report (without noise, in another's place) scores 0.
-        posterior /= np.where(total > 0, total, 1.0)
+        posterior = multiply_prior(prior, evidence)
         every = Table.of_all_values(view.target_domain)
         if not isinstance(view.metric, ExactMatch):
             counts = _success_table(view, every)
@@ -119,6 +116,16 @@ class Evidence:
 
     likelihood: Floats
     overall: Floats
+
+
+def multiply_prior(prior: Floats, evidence: Evidence) -> Floats:
+    """The posterior of every joint value, (n, values).
+
+    A record that cannot have sent its report (without noise, in another's place) has none.
+    """
+    posterior = prior * evidence.likelihood
+    total = posterior.sum(axis=1, keepdims=True)
+    return np.asarray(posterior / np.where(total > 0, total, 1.0))
 
 
 def compute_evidence(view: AttackerView) -> Evidence:

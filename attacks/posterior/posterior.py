@@ -25,6 +25,7 @@ import numpy.typing as npt
 from reconbench.attacks.base import (
     AttackError,
     AttackerView,
+    BestPossible,
     Reconstruction,
     require_playable,
 )
@@ -81,27 +82,28 @@ class Posterior:
         return skip_unless_marginals(self.name, view)
 
     def reconstruct(self, view: AttackerView, rng: np.random.Generator) -> Reconstruction:
+        sampled = self.sample(view, rng)
+        posteriors = sampled.posteriors
+        guess = posteriors.guess(range(self.chains))
+        scores = np.mean([posteriors.success(c, guess) for c in range(self.chains)], axis=0)
+        best = sampled.estimate_best_possible(view)
+        return view.reconstruction(guess, np.clip(scores, 0.0, 1.0), sampled.info, best)
+
+    def sample(
+        self, view: AttackerView, rng: np.random.Generator, work: float | None = None
+    ) -> Sampled:
+        """Run the chains; ``work`` is what they may take on a short table, WORK by default."""
         release = require_playable(self, view, MarginalsRelease).touching(view.targets)
         gram = len(view.targets) == 1 and view.n <= GRAM_LIMIT
         model: Model = GramModel(view, release) if gram else CellModel(view, release)
         true = coldest_level(release.noise_sd, len(release.domain), release.k)
         most = max(1, model.most_replicas // self.chains)
         levels = noise_levels(true, len(release.workload), most)
-        work = WORK * min(max(view.n / LONG, 1), 10)
+        work = (WORK if work is None else work) * min(max(view.n / LONG, 1), 10)
         plan = self._plan(levels, int(work / (model.cost * self.chains)))
         traces = self.run(model, plan, rng, exact=release.noise_sd == 0)
-        posteriors = model.posteriors()
         converged = traces.rhat <= RHAT_LIMIT and not (release.noise_sd == 0 and traces.misfit > 0)
-        best = estimate_best_possible(posteriors, view, np.array(traces.tables), converged)
-        guess = posteriors.guess(range(self.chains))
-        scores = np.mean([posteriors.success(c, guess) for c in range(self.chains)], axis=0)
-        info = {
-            "rhat": traces.rhat,
-            "ess": traces.effective_size,
-            "sweeps": float(traces.errors.shape[1]),
-            "levels": float(len(plan.levels)),
-        }
-        return view.reconstruction(guess, np.clip(scores, 0.0, 1.0), info, best)
+        return Sampled(model.posteriors(), traces, len(plan.levels), converged)
 
     def _plan(self, levels: Floats, affordable: int) -> Plan:
         """How long to anneal and to sample, given how many sweeps of a replica may be made."""
@@ -202,6 +204,29 @@ class Traces:
     def misfit(self) -> float:
         """The largest squared error that a chain ended at."""
         return float(self.errors[:, -1].max())
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """What the chains of one game found, at how many noise levels, and whether they agree."""
+
+    posteriors: Posteriors
+    traces: Traces
+    levels: int
+    converged: bool
+
+    @property
+    def info(self) -> dict[str, float]:
+        return {
+            "rhat": self.traces.rhat,
+            "ess": self.traces.effective_size,
+            "sweeps": float(self.traces.errors.shape[1]),
+            "levels": float(self.levels),
+        }
+
+    def estimate_best_possible(self, view: AttackerView) -> BestPossible:
+        tables = np.array(self.traces.tables)
+        return estimate_best_possible(self.posteriors, view, tables, self.converged)
 
 
 class Model(Protocol):

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from scipy.special import fdtrc
 
 from reconbench.attacks.base import AttackerView, BestPossible
+from reconbench.attacks.metrics import ExactMatch
 from reconbench.bounds import CompactTail
 from reconbench.datasets import Table
 
@@ -110,12 +111,14 @@ def sum_by_group(values: Floats, group: Codes) -> Floats:
 
 @dataclass(frozen=True)
 class ColumnPosteriors:
-    """One hidden column: probabilities (chains, n, V), and by batch, (batches, chains, n, V).
+    """One hidden column: probabilities by group of records, (chains, groups, V), and the same by
+    batch, (batches, chains, groups, V); ``group`` is the number of each record's.
 
-    Exact probabilities need no batches.
+    Exact probabilities are one chain and need no batches.
     """
 
     view: AttackerView
+    group: Codes
     chances: Floats
     batches: Floats | None = None
 
@@ -126,17 +129,18 @@ class ColumnPosteriors:
 
         def normalise(kept: Floats) -> Floats:
             total = sum_by_group(kept, group)
-            return np.asarray((total / total.sum(axis=2, keepdims=True))[:, group])
+            return np.asarray(total / total.sum(axis=2, keepdims=True))
 
         used = [kept for kept in sums if kept.any()]
-        return cls(view, normalise(sums.sum(axis=0)), np.array([normalise(kept) for kept in used]))
+        batches = np.array([normalise(kept) for kept in used])
+        return cls(view, group, normalise(sums.sum(axis=0)), batches)
 
     @property
     def chains(self) -> int:
         return len(self.chances)
 
     def guess(self, chains: Sequence[int]) -> Codes:
-        return self.view.metric.decide([self.chances[list(chains)].mean(axis=0)])
+        return self.view.metric.decide([self.chances[list(chains)].mean(axis=0)])[self.group]
 
     def success(self, chain: int, guess: Codes) -> Floats:
         return self._success(self.chances[chain], guess)
@@ -146,12 +150,14 @@ class ColumnPosteriors:
         return np.asarray(self._success(batches[:, chain], guess).sum(axis=-1))
 
     def _success(self, chances: Floats, guess: Codes) -> Floats:
-        """From probabilities (…, n, V), those of success, (…, n)."""
+        """From probabilities by group, (…, groups, V), those of each record's success, (…, n)."""
+        if isinstance(self.view.metric, ExactMatch):
+            return np.asarray(chances[..., self.group, guess[:, 0]])
         domain = self.view.target_domain
-        table, total = Table(domain, guess), np.zeros(chances.shape[:-1])
+        table, total = Table(domain, guess), np.zeros((*chances.shape[:-2], len(guess)))
         for v in range(chances.shape[-1]):
             truth = Table(domain, np.full((len(guess), 1), v))
-            total += chances[..., v] * self.view.metric.score(truth, table)
+            total += chances[..., self.group, v] * self.view.metric.score(truth, table)
         return np.asarray(np.clip(total, 0.0, 1.0))
 
 
@@ -234,24 +240,34 @@ class JointPosteriors:
         return likeliest
 
     def success(self, chain: int, guess: Codes) -> Floats:
-        """``guess`` is the same for records of one group."""
-        _, member = np.unique(self._group, return_index=True)
-        same = (self._codes == guess[member][self._owners]).all(axis=1)
-        chances = np.where(same, self.shares[chain], 0.0)
-        return np.asarray(np.add.reduceat(chances, self._starts)[self._group])
+        index = self._find(guess)
+        return np.where(index < 0, 0.0, self.shares[chain][index])
 
     def judge(self, chain: int, guess: Codes) -> Floats:
-        """``guess`` is the same for records of one group; batches without a sweep are left out."""
-        groups, member = np.unique(self._group, return_index=True)
-        same = (self._codes == guess[member][self._owners]).all(axis=1)
+        """Batches without a sweep are left out."""
         mine = self._draw_chain == chain
         index, weight = self._draw_index[mine], self._draw_weight[mine]
-        cell = self._draw_batch[mine].astype(np.int64) * len(groups) + self._owners[index]
-        shape = (BATCHES, len(groups))
-        total = np.bincount(cell, weight, BATCHES * len(groups)).reshape(shape)
-        right = np.bincount(cell, weight * same[index], BATCHES * len(groups)).reshape(shape)
-        used = total.any(axis=1)
-        return np.asarray((right[used] / total[used]) @ np.bincount(self._group))
+        batch = self._draw_batch[mine].astype(np.int64)
+        groups, values = len(self._starts), len(self._owners)
+        owned = np.bincount(batch * groups + self._owners[index], weight, BATCHES * groups)
+        drawn = np.bincount(batch * values + index, weight, BATCHES * values)
+        owned, drawn = owned.reshape(BATCHES, groups), drawn.reshape(BATCHES, values)
+        used, found = owned.any(axis=1), self._find(guess)
+        right = np.where(found < 0, 0.0, drawn[used][:, found])
+        return np.asarray((right / owned[used][:, self._group]).sum(axis=1))
+
+    def _find(self, guess: Codes) -> Codes:
+        """The index of each record's guess among the values of its group; −1 if never drawn."""
+        own = np.column_stack([self._group, guess])
+        asked, which = np.unique(own, axis=0, return_inverse=True)
+        ends = np.append(self._starts[1:], len(self._owners))
+        index = np.full(len(asked), -1)
+        for row, (group, *codes) in enumerate(asked):
+            start = self._starts[group]
+            same = (self._codes[start : ends[group]] == codes).all(axis=1)
+            if same.any():
+                index[row] = start + int(same.argmax())
+        return index[which.reshape(-1)]
 
     def _ranked(self, chains: Sequence[int]) -> Codes:
         """All values, by group and falling probability."""

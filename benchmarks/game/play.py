@@ -16,6 +16,7 @@ from reconbench.attacks import (
     Attack,
     AttackError,
     AttackerView,
+    BestPossible,
     Reconstruction,
     check_reconstruction,
     skip_reason,
@@ -32,6 +33,7 @@ from reconbench.benchmarks.game.reliability import count_reliability
 from reconbench.benchmarks.game.result import Result, Status
 from reconbench.benchmarks.game.round import Round as Round
 from reconbench.benchmarks.game.rows import blank_row
+from reconbench.benchmarks.game.scores import ScoredBy
 from reconbench.benchmarks.game.setting import Adversary as Adversary
 from reconbench.benchmarks.game.setting import Seeds
 from reconbench.benchmarks.kernels import read_kernels
@@ -202,26 +204,58 @@ def _score(
         kernels=read_kernels(),
         seconds=seconds,
         printed=take_printed() if isinstance(player, ForeignAttack) else "",
+        **_score_without_luck(round_, player, guess, float(expected.sum())),
         **_measure_advantage(round_, player, hits, streams),
         **_measure_peak_memory(),
         **_read_best_possible(round_, player, parts),
     )
 
 
+def _score_without_luck(
+    round_: Round, player: Attack, guess: Table, from_prior: float
+) -> dict[str, Any]:
+    """What the guesses and the prior's are worth given the release, where somebody can say."""
+    baseline = round_.baseline_worth
+    if _is_shipped(player) and not getattr(player, "looks_at_release", True):
+        return {
+            "expected_successes": from_prior,
+            "expected_successes_se": 0.0,
+            "expected_baseline": None if baseline is None else baseline.expected,
+            "scored_by": ScoredBy.PRIOR.value,
+        }
+    worth = round_.judge(guess)
+    if worth is None or baseline is None:
+        return {"scored_by": ScoredBy.CONTROL.value}
+    exact = all(judge.exact for judge in round_.judges)
+    return {
+        "expected_successes": worth.expected,
+        "expected_successes_se": worth.error,
+        "expected_baseline": baseline.expected,
+        "scored_by": (ScoredBy.EXACT if exact else ScoredBy.SAMPLED).value,
+    }
+
+
 def _read_best_possible(
     round_: Round, player: Attack, parts: Sequence[Reconstruction]
 ) -> dict[str, Any]:
-    """The best possible success as stated for every view by an attack that can be trusted.
+    """The best possible success, by the judge of the round or else by an attack to be trusted.
 
-    An attacker with another prior is wrong about what is possible. What has not converged is not a
-    number: the row says so and has none.
+    An attack must state it for every view. One with another prior is wrong about what is possible.
+    What has not converged is not a number: the row says so and has none.
     """
+    if round_.game.attacker_prior != SAME:
+        return {}
+    if round_.best_possible is not None:
+        return _format_best_possible([round_.best_possible])
     stated = [part.best_possible for part in parts if part.best_possible is not None]
-    same_prior = round_.game.attacker_prior == SAME
-    if not _is_shipped(player) or not same_prior or len(stated) < len(parts):
+    if not _is_shipped(player) or len(stated) < len(parts):
         return {}
     if not all(best.converged for best in stated):
         return {"best_possible_converged": False}
+    return _format_best_possible(stated)
+
+
+def _format_best_possible(stated: Sequence[BestPossible]) -> dict[str, Any]:
     # Views of single records do not say how their successes depend on each other.
     successes = stated[0].successes if len(stated) == 1 else None
     return {

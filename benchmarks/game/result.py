@@ -68,8 +68,10 @@ class Result(Setting):
     failed on this row; the bounds of this package are in the registry.
 
     ``expected_successes`` is what the guesses are worth given the release, whatever was drawn, with
-    its Monte Carlo error; ``expected_baseline`` is the same for the prior's best guess, and
-    ``scored_by`` says where both come from, see ``game.scores``. Older rows have none of them.
+    its Monte Carlo error; ``expected_baseline`` is the same for the prior's best guess.
+    ``scored_by`` says where the first comes from, see ``game.scores``: it is None for a control
+    variate, which is made of the successes, and in older rows. The second is None wherever the
+    posterior is not to be had.
 
     ``printed`` is the beginning of what an attack in a player process printed. ``seal`` is the
     commitment to the seed, if that was secret while the row was played, see ``store.seal``.

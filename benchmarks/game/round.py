@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import hypot
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from reconbench.attacks import AttackerView, Metric
+from reconbench.attacks import AttackerView, BestPossible, Metric
 from reconbench.benchmarks import plugins
 from reconbench.benchmarks.game.attacker_prior import (
     SAME,
@@ -23,6 +25,9 @@ from reconbench.benchmarks.plugins.bounds import BoundEntry, find_bounds
 from reconbench.bounds import Scope, Targets, WholePriors
 from reconbench.datasets import Prior, Table
 from reconbench.mechanisms import Mechanism
+
+if TYPE_CHECKING:
+    from reconbench.attacks.judges import Judge, Worth
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -105,6 +110,50 @@ class Round:
         if self.game.attacker_prior == SAME:
             return None
         return float(self.metric.prior_success(self.view.prior, self.view.known, guess).sum())
+
+    @cached_property
+    def judges(self) -> tuple[Judge, ...]:
+        """Who says what guesses are worth given the release: one for each view, or nobody.
+
+        Only mechanisms of this package are believed what they say of their noise.
+        """
+        from reconbench.attacks.judges import find_judge
+
+        if not type(self.mechanism).__module__.startswith("reconbench."):
+            return ()
+        rng = self.game.make_stream("judge", self.prior, Seeds.ATTACK)
+        judges = []
+        for view in self.views():
+            judge = find_judge(replace(view, prior=self.prior), rng)
+            if judge is None:
+                return ()
+            judges.append(judge)
+        return tuple(judges)
+
+    @cached_property
+    def baseline_worth(self) -> Worth | None:
+        """What the prior's best guess is worth given the release."""
+        return self.judge(self.baseline[0])
+
+    def judge(self, guess: Table) -> Worth | None:
+        """What guesses are worth given the release, where somebody can say."""
+        from reconbench.attacks.judges import judge_views
+
+        return judge_views(self.judges, guess.codes) if self.judges else None
+
+    @cached_property
+    def best_possible(self) -> BestPossible | None:
+        """What the best guesses are worth given the release; never less than the prior's."""
+        best = [judge.best_possible for judge in self.judges]
+        stated = [one for one in best if one is not None]
+        if self.baseline_worth is None or len(stated) < len(best):
+            return None
+        # Views of single records do not say how their successes depend on each other.
+        return BestPossible(
+            max(sum(one.expected for one in stated), self.baseline_worth.expected),
+            hypot(*(one.error for one in stated)),
+            successes=stated[0].successes if len(stated) == 1 else None,
+        )
 
     def compute_bounds(self, expected: Floats) -> RowBounds:
         """Every ceiling that one run has, for an attack with the given prior success."""

@@ -173,7 +173,7 @@ def _set_up(game: Game, bounds: tuple[str, ...]) -> Round | str:
     """A round with all that its attacks share, or why there is none."""
     try:
         round_ = Round.draw(game, bounds)
-        _ = blank_row(round_), round_.ceilings_for_any_attack
+        _ = blank_row(round_), round_.ceilings_for_any_attack, round_.best_possible
     except (Exception, SystemExit) as error:  # mechanisms and priors may be foreign code
         if memory.exhausted(error):
             return f"{SETTING_UP} {memory.complaint()}"

@@ -34,6 +34,7 @@ from reconbench.benchmarks.store.source_code import (
 
 # What every row of a game depends on, whoever attacks what: tables, streams, scores and ceilings.
 GAME_PARTS = (
+    "reconbench.attacks.judges",
     "reconbench.attacks.metrics",
     "reconbench.attacks.rad_optimal",
     "reconbench.benchmarks.game.attacker_prior",
@@ -51,6 +52,7 @@ GAME_FILES = (
     "reconbench.benchmarks.game.round",
     "reconbench.benchmarks.game.row_ceilings",
     "reconbench.benchmarks.game.rows",
+    "reconbench.benchmarks.game.scores",
 )
 # The schema of rows, which has a version of its own.
 SCHEMA = "reconbench.benchmarks.game.result"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from math import hypot, sqrt
+from math import hypot, inf, sqrt
 from statistics import fmean, stdev
 from typing import Any
 
@@ -23,7 +23,7 @@ from reconbench.benchmarks.game.row_ceilings import (
     add_repetition_ceilings,
     drop_refuted_ceilings,
 )
-from reconbench.benchmarks.game.scores import read_score
+from reconbench.benchmarks.game.scores import Score, read_luck, read_score
 from reconbench.benchmarks.game.setting import Setting, get_axis_values
 from reconbench.benchmarks.plugins.bounds import column_order, shipped_bounds
 from reconbench.benchmarks.store.provenance import NO_ATTACK, shipped_name
@@ -89,10 +89,10 @@ class Summary(Setting):
     ``bounds`` are the declarations of the bounds of other packages, by name, and ``bound_errors``
     says of each that failed in some repetition why it did.
 
-    ``scores`` are the expected successes of the attack and of the prior's best guess given the
-    release, by finished repetition (see ``game.scores``), and ``scored_by`` says how they were
-    obtained. ``expected_success`` is ``baseline_expected`` plus the mean gain over the prior's guess;
-    its 95 % interval is that of the gains. ``best_possible`` is shifted in the same way.
+    ``scores`` are what the guesses are worth without the luck of the draw (see ``game.scores``)
+    and what the prior's best guess expects, by finished repetition; ``scored_by`` says how they
+    were obtained. ``expected_success`` is the mean of the first, with a 95 % interval for tables
+    with these known columns. ``best_possible`` is corrected for luck in the same way.
 
     ``sealed`` says that every repetition was played with a secret seed.
 
@@ -259,13 +259,21 @@ def find_optima(rows: Iterable[Result]) -> dict[Setting, Optimum]:
 def read_stated_optimum(row: Result) -> Optimum | None:
     """Read what a row states about its own release, if its attack is trusted."""
     stated = row.best_possible is not None or row.best_possible_converged is not None
-    if row.status is not Status.OK or not stated or not _is_trusted(row.attack, row.adversary):
+    if row.status is not Status.OK or not stated:
+        return None
+    judged = row.expected_baseline is not None
+    if not judged and not _is_trusted(row.attack, row.adversary):
         return None
     if row.best_possible is None or not row.best_possible_converged:
         return Optimum.unknown()
     tail = row.best_successes
     successes = () if tail is None else (CompactTail.from_json(tail),)
-    return Optimum(row.best_possible, row.best_possible_se or 0.0, True, successes)
+    best = row.best_possible - read_luck(row, tightest_mean(row.ceilings))
+    return Optimum(best, row.best_possible_se or 0.0, True, successes)
+
+
+def _read_score(row: Result) -> Score | None:
+    return read_score(row, tightest_mean(row.ceilings))
 
 
 @cache
@@ -301,10 +309,9 @@ def _summarise_cell(rows: list[Result], best: Optimum | None) -> Summary:
     rad_low, rad_high = _compute_interval(gains, -1.0, 1.0)
     limits = [row.rad_ceiling for row in done if row.rad_ceiling is not None]
     errors = [row.error for row in rows if row.error]
-    scores = {row.rep: score for row in scored if (score := read_score(row)) is not None}
-    expects = fmean(row.baseline_expected for row in set_up)
-    expected = [expects + score.gain for score in scores.values()]
-    expected_low, expected_high = _compute_interval(expected, 0.0, first.n)
+    scores = {row.rep: score for row in scored if (score := _read_score(row)) is not None}
+    low_gain, high_gain = _compute_interval([score.gain for score in scores.values()])
+    prior = fmean(score.baseline for score in scores.values()) if scores else 0.0
     return Summary(
         **get_axis_values(first),
         guarantee=first.guarantee,
@@ -318,7 +325,7 @@ def _summarise_cell(rows: list[Result], best: Optimum | None) -> Summary:
         success_low=low,
         success_high=high,
         baseline=fmean(row.baseline_successes for row in set_up),
-        baseline_expected=expects,
+        baseline_expected=fmean(row.baseline_expected for row in set_up),
         ceilings=_average_ceilings(done),
         above_ceiling=_compute_share_above(done, (PUBLISHED,)),
         seconds=fmean(row.seconds for row in done) if done else None,
@@ -338,16 +345,16 @@ def _summarise_cell(rows: list[Result], best: Optimum | None) -> Summary:
         bounds=_read_foreign_bounds(rows),
         bound_errors=_read_bound_errors(rows),
         sealed=all(row.seal for row in rows),
-        expected_success=fmean(expected) if expected else None,
-        expected_success_low=expected_low,
-        expected_success_high=expected_high,
+        expected_success=fmean(score.expected for score in scores.values()) if scores else None,
+        expected_success_low=None if low_gain is None else max(0.0, prior + low_gain),
+        expected_success_high=None if high_gain is None else min(first.n, prior + high_gain),
         scored_by=" + ".join(dict.fromkeys(score.by for score in scores.values())),
         scores={rep: (score.expected, score.baseline) for rep, score in scores.items()},
     )
 
 
 def _compute_interval(
-    values: Sequence[float], least: float, most: float
+    values: Sequence[float], least: float = -inf, most: float = inf
 ) -> tuple[float | None, float | None]:
     """The 95 % Student interval of the mean, clipped to its range; none from one repetition."""
     if len(values) < 2:

@@ -19,7 +19,8 @@ from reconbench.attacks.gradient_inversion import (
     AgiaOptimal,
     AgiaPrior,
     Observed,
-    find_listed_modes,
+    list_posterior,
+    list_with_own_scales,
     sample_mean,
     scaled_estimate,
 )
@@ -162,7 +163,10 @@ def test_elimination_finds_the_listed_mode(
 def test_elimination_on_a_real_prior_is_the_listed_mode() -> None:
     view, _ = view_of(acs(), ("SEX", "RAC1P", "MAR"), 20.0, 60, 3, rows=2, steps=2)
     release, own = own_of(view)
-    guess, chance = find_listed_modes(view, release, own)
+    posterior = list_with_own_scales(view, release, own)
+    guess = Table.of_all_values(view.target_domain).codes[posterior.argmax(axis=1)]
+    chance = posterior.max(axis=1)
+    assert list_posterior(view, release, own) == pytest.approx(posterior, rel=1e-8, abs=1e-12)
     found = AgiaPrior().reconstruct(view, np.random.default_rng(0))
     assert np.array_equal(found.guess.codes, guess)
     assert found.scores == pytest.approx(chance, rel=1e-9)
@@ -231,7 +235,7 @@ def test_the_stated_best_is_reached(toy_net: BayNet, options: dict[str, Any]) ->
     if options == {}:
         release, own = own_of(view)
         halved = Observed(own.weights, own.biases, own.noise_sd / 2)
-        _, chance = find_listed_modes(view, release, halved)
+        chance = list_with_own_scales(view, release, halved).max(axis=1)
         right = hits(view, truth, AgiaPrior())
         assert binomtest(right, n, float(chance.mean())).pvalue < FALSE_ALARM
 

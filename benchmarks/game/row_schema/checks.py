@@ -100,16 +100,18 @@ def _check_game(row: Result) -> None:
 
 
 def _check_score(row: Result) -> None:
-    """A control variate is not a probability: it may leave [0, n] by up to n."""
-    given = [row.expected_successes is not None, row.expected_baseline is not None]
-    _require(len({*given, bool(row.scored_by)}) == 1, "scored_by", row.scored_by, "given with both")
-    if row.expected_successes is None or row.expected_baseline is None:
-        return
-    _require(row.successes is not None, "expected_successes", row.expected_successes, "none here")
-    _require(row.scored_by in _WAYS, "scored_by", row.scored_by, f"one of {', '.join(_WAYS)}")
-    slack = row.n if row.scored_by == ScoredBy.CONTROL else _ROUNDING * row.n
-    _check_number(row.expected_successes, -slack, row.n + slack, "expected_successes")
-    _check_number(row.expected_baseline, -slack, row.n + slack, "expected_baseline")
+    way, most = row.scored_by, row.n * (1 + _ROUNDING)
+    _require(way in _WAYS, "scored_by", way, f"one of {', '.join(_WAYS[1:])}")
+    _require(not way or row.status == "ok", "scored_by", way, "empty unless status is ok")
+    given, drawn = row.expected_successes is not None, way in ("", ScoredBy.CONTROL)
+    where = "given unless scored by a control variate"
+    _require(given != drawn, "expected_successes", row.expected_successes, where)
+    judged = row.expected_baseline is not None
+    needed = way in (ScoredBy.EXACT, ScoredBy.SAMPLED)
+    _require(judged or not needed, "expected_baseline", row.expected_baseline, "given here")
+    _require(not (judged and drawn), "expected_baseline", row.expected_baseline, "none here")
+    _check_optional("expected_successes", row.expected_successes, most)
+    _check_optional("expected_baseline", row.expected_baseline, most)
     _check_optional("expected_successes_se", row.expected_successes_se, inf)
 
 
@@ -174,7 +176,8 @@ def _check_calibration(row: Result) -> None:
         raise RowError(f"calibration must have n = {row.n} records in all, got {_show(total)}")
 
 
-_WAYS = tuple(way.value for way in ScoredBy)
+# Older rows do not say.
+_WAYS = ("", *(way.value for way in ScoredBy))
 _TENTHS = frozenset(map(str, range(TENTHS)))
 _NUMBERS = frozenset((int, float))
 

@@ -1,0 +1,196 @@
+"""What a guess is worth: the chance that it succeeds, given the release and what is known.
+
+That chance is the same whatever attack the guess comes from, so it is computed once per release
+and scores every attack on it. Where the posterior of the hidden columns is known exactly (local
+reports and channels, n-gram models of one epoch, gradients, noisy sums and marginals when all other
+records are known) it is used; the posterior given noisy marginals is sampled, by chains of its own:
+no guess is judged by the chains that chose it.
+
+Start with ``find_judge``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import hypot, prod
+from typing import ClassVar, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from reconbench.attacks.base import AttackerView, BestPossible
+from reconbench.attacks.extraction import multiply_prior as multiply_ngram_prior
+from reconbench.attacks.extraction import one_step_likelihood
+from reconbench.attacks.gradient_inversion import AgiaPrior, Observed, list_posterior
+from reconbench.attacks.marginals.informed import Informed, informed_posterior
+from reconbench.attacks.metrics import ExactMatch
+from reconbench.attacks.posterior.posterior import Posterior, Sampled
+from reconbench.attacks.posterior.posteriors import estimate_error
+from reconbench.attacks.rad_optimal import Optimal, compute_evidence, multiply_prior
+from reconbench.datasets import Table
+from reconbench.mechanisms import MarginalsRelease
+from reconbench.mechanisms.channels import ChannelRelease
+from reconbench.mechanisms.gradient_steps import GradientRelease
+from reconbench.mechanisms.local.reports import LocalRelease
+from reconbench.mechanisms.ngram_models import NgramRelease
+from reconbench.mechanisms.sums import SumRelease
+
+Floats = npt.NDArray[np.float64]
+Codes = npt.NDArray[np.int64]
+
+# Joint values times records that a judge lists.
+MOST_LISTED = 1 << 22
+# Chains of a judge are shorter than those of an attack: its error is far below that of the draw.
+SWEEPS = 100
+BURN_IN = 50
+# Looks at a number that they may take: some two seconds.
+WORK = 400_000_000
+
+
+@dataclass(frozen=True)
+class Worth:
+    """The successes that guesses expect, and the Monte Carlo standard error of that number."""
+
+    expected: float
+    error: float = 0.0
+
+
+class Judge(Protocol):
+    """The posterior of the hidden columns of one view, as far as scores need it."""
+
+    @property
+    def exact(self) -> bool:
+        """Whether the posterior is exact rather than sampled."""
+        ...
+
+    def judge(self, guess: Codes) -> Worth:
+        """What guesses are worth, (n, targets)."""
+        ...
+
+    @property
+    def best_possible(self) -> BestPossible | None:
+        """What the best guesses are worth; None if they are not known."""
+        ...
+
+
+def find_judge(view: AttackerView, rng: np.random.Generator) -> Judge | None:
+    """The judge of one view; None where no posterior is to be had, or its chains disagree."""
+    release = view.release
+    if isinstance(release, MarginalsRelease):
+        if view.others is not None:
+            return _judge_informed(view, release, view.others)
+        return _judge_by_chains(view, release, rng)
+    if isinstance(release, NgramRelease):
+        return _judge_secrets(view, release)
+    listed = None
+    if isinstance(release, LocalRelease | ChannelRelease | SumRelease):
+        listed = _list_channel(view)
+    elif isinstance(release, GradientRelease):
+        listed = _list_gradients(view, release)
+    return None if listed is None else ListedJudge(view, listed)
+
+
+def judge_views(judges: Sequence[Judge], guess: Codes) -> Worth:
+    """What guesses are worth to the judge of all records, or to one judge for each record."""
+    if len(judges) == 1:
+        return judges[0].judge(guess)
+    worths = [judge.judge(guess[record : record + 1]) for record, judge in enumerate(judges)]
+    return Worth(sum(worth.expected for worth in worths), hypot(*(worth.error for worth in worths)))
+
+
+@dataclass(frozen=True, eq=False)
+class ListedJudge:
+    """Exact: ``chances`` of every record's joint values, (n, values)."""
+
+    view: AttackerView
+    chances: Floats
+    exact: ClassVar[bool] = True
+
+    def judge(self, guess: Codes) -> Worth:
+        if isinstance(self.view.metric, ExactMatch):
+            flat = np.ravel_multi_index(tuple(guess.T), self.view.target_domain.sizes)
+            return Worth(float(self.chances[np.arange(len(guess)), flat].sum()))
+        return Worth(float((self.chances * self._count_hits(guess)).sum()))
+
+    def _count_hits(self, guess: Codes) -> npt.NDArray[np.bool_]:
+        """Which joint values each guess succeeds on, (n, values)."""
+        every, n = Table.of_all_values(self.view.target_domain), len(guess)
+        truth = Table(every.domain, np.tile(every.codes, (n, 1)))
+        guessed = Table(every.domain, np.repeat(guess, len(every), axis=0))
+        return self.view.metric.score(truth, guessed).reshape(n, len(every))
+
+    @cached_property
+    def best_possible(self) -> BestPossible | None:
+        metric = self.view.metric
+        if isinstance(metric, ExactMatch):
+            return BestPossible(float(np.minimum(self.chances.max(axis=1), 1.0).sum()))
+        if len(self.view.targets) > 1:
+            return None
+        return BestPossible(self.judge(metric.decide([self.chances])).expected)
+
+
+@dataclass(frozen=True, eq=False)
+class ChainJudge:
+    """Sampled: the mean of chains that agree, with the error of that mean."""
+
+    view: AttackerView
+    sampled: Sampled
+    exact: ClassVar[bool] = False
+
+    def judge(self, guess: Codes) -> Worth:
+        posteriors = self.sampled.posteriors
+        chains = range(posteriors.chains)
+        judged = np.array([posteriors.success(chain, guess).sum() for chain in chains])
+        batches = np.array([posteriors.judge(chain, guess) for chain in chains])
+        return Worth(float(judged.mean()), estimate_error(judged, batches))
+
+    @cached_property
+    def best_possible(self) -> BestPossible | None:
+        return self.sampled.estimate_best_possible(self.view)
+
+
+def _judge_by_chains(
+    view: AttackerView, release: MarginalsRelease, rng: np.random.Generator
+) -> Judge | None:
+    several = len(view.targets) > 1
+    # Several columns without noise: chains that fit the release may agree and still be wrong.
+    # Their posterior is that of joint values, which only an exact match can be read from.
+    if several and (release.noise_sd == 0 or not isinstance(view.metric, ExactMatch)):
+        return None
+    attack = Posterior(sweeps=SWEEPS, burn_in=BURN_IN)
+    if attack.skip(view) is not None:
+        return None
+    sampled = attack.sample(view, rng, WORK)
+    return ChainJudge(view, sampled) if sampled.converged else None
+
+
+def _judge_informed(view: AttackerView, release: MarginalsRelease, others: Table) -> Judge | None:
+    if Informed().skip(view) is not None:
+        return None
+    return ListedJudge(view, informed_posterior(view, release, others).reshape(1, -1))
+
+
+def _judge_secrets(view: AttackerView, release: NgramRelease) -> Judge | None:
+    if view.targets != (release.column,) or view.others is not None or release.training.epochs > 1:
+        return None
+    evidence = one_step_likelihood(release.training, release.logits)
+    return ListedJudge(view, multiply_ngram_prior(view, evidence).chances[0])
+
+
+def _list_channel(view: AttackerView) -> Floats | None:
+    if Optimal().skip(view) is not None or not _fits(view):
+        return None
+    prior = view.prior.conditional(view.known, view.targets).reshape(view.n, -1)
+    return multiply_prior(prior, compute_evidence(view))
+
+
+def _list_gradients(view: AttackerView, release: GradientRelease) -> Floats | None:
+    if AgiaPrior().skip(view) is not None or not _fits(view):
+        return None
+    return list_posterior(view, release, Observed.of(view, release))
+
+
+def _fits(view: AttackerView) -> bool:
+    return view.n * prod(view.target_domain.sizes) <= MOST_LISTED
