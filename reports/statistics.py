@@ -1,13 +1,17 @@
-"""Tests of paired games: sign flips of whole-number differences, and Holm's correction."""
+"""Tests of paired games: sign flips, Student's interval, and Holm's correction."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from math import sqrt
+from statistics import stdev
 
 import numpy as np
+from scipy.special import stdtrit
 
 FLIPS, SEED = 9_999, 20_250_701
 EXACT_STEPS = 50_000_000
+EXACT_BLOCKS = 16
 
 
 def sign_flip(differences: Iterable[int]) -> float:
@@ -40,6 +44,32 @@ def _sampled_sign_flip(differences: Sequence[int]) -> float:
     signs = np.random.default_rng(SEED).choice([-1.0, 1.0], size=(FLIPS, len(sizes)))
     beyond = int((np.abs(signs @ sizes) >= observed * (1 - 1e-12)).sum())
     return (1 + beyond) / (1 + FLIPS)
+
+
+def flip_blocks(totals: Iterable[float]) -> float:
+    """Test the totals of independent blocks: the two-sided p-value of the sign-flip test.
+
+    Exact for up to ``EXACT_BLOCKS`` blocks, from seeded random patterns beyond.
+    """
+    sizes = np.abs(np.array([total for total in totals if total], dtype=np.float64))
+    observed = abs(float(sum(totals)))
+    if not sizes.size:
+        return 1.0
+    if sizes.size <= EXACT_BLOCKS:
+        sums = np.zeros(1)
+        for size in sizes:
+            sums = np.concatenate([sums - size, sums + size])
+        return float((np.abs(sums) >= observed * (1 - 1e-12)).mean())
+    signs = np.random.default_rng(SEED).choice([-1.0, 1.0], size=(FLIPS, len(sizes)))
+    beyond = int((np.abs(signs @ sizes) >= observed * (1 - 1e-12)).sum())
+    return (1 + beyond) / (1 + FLIPS)
+
+
+def find_student_half_width(values: Sequence[float]) -> float | None:
+    """Half the 95 % Student interval of a mean; None for fewer than two values."""
+    if len(values) < 2:
+        return None
+    return float(stdtrit(len(values) - 1, 0.975)) * stdev(values) / sqrt(len(values))
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

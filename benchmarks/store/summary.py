@@ -23,7 +23,7 @@ from reconbench.benchmarks.game.row_ceilings import (
     add_repetition_ceilings,
     drop_refuted_ceilings,
 )
-from reconbench.benchmarks.game.scores import Score, read_luck, read_score
+from reconbench.benchmarks.game.scores import Score, ScoredBy, read_luck, read_score
 from reconbench.benchmarks.game.setting import Setting, get_axis_values
 from reconbench.benchmarks.plugins.bounds import column_order, shipped_bounds
 from reconbench.benchmarks.store.provenance import NO_ATTACK, shipped_name
@@ -92,7 +92,11 @@ class Summary(Setting):
     ``scores`` are what the guesses are worth without the luck of the draw (see ``game.scores``)
     and what the prior's best guess expects, by finished repetition; ``scored_by`` says how they
     were obtained. ``expected_success`` is the mean of the first, with a 95 % interval for tables
-    with these known columns. ``best_possible`` is corrected for luck in the same way.
+    with these known columns. ``best_possible`` is corrected for luck in the same way. ``surplus``
+    is expected minus drawn successes where a posterior scored: its mean is 0 if that is right.
+
+    ``surprise`` is a bound on the chance that any repetition gets as many successes as the luckiest
+    one did, by Theorem 3.5 for the guesses made; None where no ceiling on one run holds.
 
     ``sealed`` says that every repetition was played with a secret seed.
 
@@ -135,6 +139,8 @@ class Summary(Setting):
     expected_success_high: float | None = None
     scored_by: str = ""
     scores: Mapping[int, tuple[float, float]] = field(default_factory=dict)
+    surplus: Mapping[int, float] = field(default_factory=dict)
+    surprise: float | None = None
 
     @property
     def gains(self) -> dict[int, float]:
@@ -350,7 +356,28 @@ def _summarise_cell(rows: list[Result], best: Optimum | None) -> Summary:
         expected_success_high=None if high_gain is None else min(first.n, prior + high_gain),
         scored_by=" + ".join(dict.fromkeys(score.by for score in scores.values())),
         scores={rep: (score.expected, score.baseline) for rep, score in scores.items()},
+        surplus=_read_surplus(scored),
+        surprise=_bound_surprise(scored),
     )
+
+
+def _read_surplus(rows: Iterable[Result]) -> dict[int, float]:
+    posterior = (ScoredBy.EXACT, ScoredBy.SAMPLED)
+    return {
+        row.rep: row.expected_successes - (row.successes or 0)
+        for row in rows
+        if row.expected_successes is not None and row.scored_by in posterior
+    }
+
+
+def _bound_surprise(rows: Sequence[Result]) -> float | None:
+    """The smallest P[successes ≥ those drawn] of a repetition, times their number."""
+    bounds = []
+    for row in rows:
+        if row.run_tail is not None and row.successes and TOP in row.ceilings.get(PUBLISHED, {}):
+            tail = CompactTail.from_json(row.run_tail).tail(row.successes)
+            bounds.append(min(1.0, float(tail) + row.n * row.delta))
+    return min(1.0, min(bounds) * len(bounds)) if bounds else None
 
 
 def _compute_interval(

@@ -36,7 +36,6 @@ class Direction(StrEnum):
     WEAK = "Higher: more room for a better attack"
     LOOSE = "Higher: the analysis leaves more open"
     BETTER = "Lower: a better rank"
-    SURPRISE = "Lower: harder to explain by chance"
     BUDGET = "Higher: less noise, less privacy"
     COST = "Higher: slower"
     NONE = ""
@@ -187,20 +186,21 @@ _DERIVED = (
     ),
     Column(
         "normalised_advantage",
-        "(success − baseline) / (n − baseline): 0 is the prior's guess on the same tables, 1 is "
-        "all records; empty if the baseline is n",
+        "(expected_success − baseline_expected) / (n − baseline_expected): 0 is the prior's guess, "
+        "1 is all records; empty if the baseline is n",
         direction=Direction.LEAKED,
     ),
     Column(
         "gap_closed",
-        "(success − baseline) / (tightest_mean − baseline_expected): the share of the possible "
-        "gain that the attack achieved; noise if the gap is small (flag no-gap)",
+        "(expected_success − baseline_expected) / (tightest_mean − baseline_expected): the share "
+        "of the possible gain that the attack achieved; empty if the gap is below 1 % of n or "
+        "smaller than its noise (flag no-gap)",
         direction=Direction.LEAKED,
     ),
     Column(
         "gap_attack",
-        "weakness of the attack: best_possible − success, in records; chance can make it slightly "
-        "negative",
+        "weakness of the attack: best_possible − expected_success, in records; Monte Carlo error "
+        "can make it slightly negative",
         direction=Direction.WEAK,
     ),
     Column(
@@ -223,38 +223,39 @@ _DERIVED = (
     ),
     Column(
         "against_prior",
-        "records beyond the prior's best guess on the same tables, mean difference",
+        "expected records beyond the prior's best guess on the same tables, mean difference",
         direction=Direction.LEAKED,
     ),
     Column(
-        "against_prior_p",
-        "two-sided p-value of that difference: exact sign-flip test over repetitions, unadjusted",
-        direction=Direction.SURPRISE,
+        "against_prior_low",
+        "lower end of the 95 % interval of that difference (Student's t over repetitions); empty "
+        "for one repetition",
+        direction=Direction.LEAKED,
     ),
     Column(
-        "against_prior_holm",
-        "the same p-value, adjusted for all rows of this file (Holm 1979)",
-        direction=Direction.SURPRISE,
+        "against_prior_high",
+        "upper end of the 95 % interval of that difference",
+        direction=Direction.LEAKED,
     ),
     Column(
         "against_rap",
-        "records beyond the attack rap on the same tables and noise, mean difference",
+        "expected records beyond the attack rap on the same tables and noise, mean difference",
         direction=Direction.LEAKED,
     ),
     Column(
-        "against_rap_p",
-        "two-sided p-value of that difference: exact sign-flip test, unadjusted",
-        direction=Direction.SURPRISE,
+        "against_rap_low",
+        "lower end of the 95 % interval of that difference",
+        direction=Direction.LEAKED,
     ),
     Column(
-        "against_rap_holm",
-        "the same p-value, adjusted for all rows of this file (Holm 1979)",
-        direction=Direction.SURPRISE,
+        "against_rap_high",
+        "upper end of the 95 % interval of that difference",
+        direction=Direction.LEAKED,
     ),
     Column(
         "suite_rank",
-        "rank of the attack over the whole suite, by the share of the gap closed over all cells; "
-        "attacks whose intervals overlap share a rank",
+        "rank of the attack over the whole suite: 1 + the number of attacks that are ahead of it "
+        "by more than chance explains (sign-flip test over tables, Holm over all pairs)",
         "integer",
         Direction.BETTER,
     ),
@@ -306,7 +307,7 @@ DICTIONARY: Mapping[str, Column] = _index(
         ),
         Column(
             "rank",
-            "rank of the attack in its game by mean success; ties share a rank",
+            "rank of the attack in its game by expected success; ties share a rank",
             "integer",
             Direction.BETTER,
         ),
@@ -336,15 +337,15 @@ DICTIONARY: Mapping[str, Column] = _index(
         ),
         Column(
             "expected_success",
-            "records that the guesses are worth given the release, whatever was drawn: "
-            "baseline_expected plus the mean gain over the prior's guess on the same releases; the "
-            "mean of success without most of its noise. Comparisons, ranks and figures use it",
+            "records that the guesses are worth given the release, whatever was drawn, mean over "
+            "repetitions: the mean of success without most of its noise. Comparisons, ranks and "
+            "figures use it",
             direction=Direction.LEAKED,
         ),
         Column(
             "expected_success_low",
-            "lower end of the 95 % interval of that mean (Student's t over repetitions); empty for "
-            "one repetition",
+            "lower end of the 95 % interval of that mean over releases of tables with these known "
+            "columns (Student's t); empty for one repetition",
             direction=Direction.LEAKED,
         ),
         Column(
@@ -355,8 +356,9 @@ DICTIONARY: Mapping[str, Column] = _index(
         Column(
             "scored_by",
             "how expected_success was obtained: from the exact posterior or sampled posterior of "
-            "the hidden columns given the release, or by a control variate, success − baseline + "
-            "baseline_expected, where no posterior is to be had",
+            "the hidden columns given the release; from the prior, for an attack that never looks "
+            "at the release; or by a control variate, the successes less the luck of the prior's "
+            "guess on the same tables, where no posterior is to be had",
             "text",
         ),
         Column(

@@ -56,9 +56,7 @@ _SHOWN = (
     "gap_closed",
     "normalised_advantage",
     "against_prior",
-    "against_prior_holm",
     "against_rap",
-    "against_rap_holm",
     "seconds",
     "flags",
 )
@@ -83,9 +81,7 @@ TITLES: Mapping[str, str] = {
     "gap_closed": "gap closed",
     "normalised_advantage": "advantage",
     "against_prior": "vs prior",
-    "against_prior_holm": "p (Holm)",
     "against_rap": "vs rap",
-    "against_rap_holm": "p (Holm)",
     "attack_options": "options",
 }
 

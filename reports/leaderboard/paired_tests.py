@@ -1,4 +1,4 @@
-"""Attacks compared repetition by repetition, over the same tables and noise."""
+"""Attacks compared repetition by repetition, over the same tables and noise, game by game."""
 
 from __future__ import annotations
 
@@ -8,38 +8,33 @@ from statistics import fmean
 
 from reconbench.benchmarks.game.setting import Setting
 from reconbench.benchmarks.store.summary import Summary
-from reconbench.reports.statistics import holm, sign_flip
+from reconbench.reports.statistics import find_student_half_width
 
 REFERENCE = "rap"
 
 
 @dataclass(frozen=True)
-class PairedTest:
+class PairedDifference:
     """The mean difference between an attack and a reference, over the repetitions of both.
 
-    ``p`` is that of the sign-flip test, ``adjusted`` the same after Holm's correction.
+    ``low`` and ``high`` are its 95 % Student interval; None for one repetition.
     """
 
     repetitions: int
     mean: float
-    p: float
-    adjusted: float
+    low: float | None
+    high: float | None
 
 
-def compare_to_prior(summaries: Sequence[Summary]) -> list[PairedTest | None]:
-    """Each row against the prior's best guess on the same tables; Holm over the rows given."""
-    return _test_differences(
-        [
-            {} if row.computed else {rep: got - prior for rep, (got, prior) in row.outcomes.items()}
-            for row in summaries
-        ]
-    )
+def compare_to_prior(summaries: Sequence[Summary]) -> list[PairedDifference | None]:
+    """Each row against what the prior's best guess expects on the same tables."""
+    return [_summarise({} if row.computed else row.gains) for row in summaries]
 
 
 def compare_to_attack(
     summaries: Sequence[Summary], reference: str = REFERENCE
-) -> list[PairedTest | None]:
-    """Each row against the reference attack in the same game; Holm over the rows given."""
+) -> list[PairedDifference | None]:
+    """Each row against the reference attack in the same game."""
     references: dict[Setting, Summary] = {}
     for row in sorted(summaries, key=lambda row: len(row.attack_options)):
         if row.attack == reference:
@@ -47,23 +42,16 @@ def compare_to_attack(
     differences = []
     for row in summaries:
         other = references.get(row.setting)
-        theirs = {} if other is None or other is row else other.outcomes
-        both = [rep for rep in row.outcomes if rep in theirs]
-        differences.append({rep: row.outcomes[rep][0] - theirs[rep][0] for rep in both})
-    return _test_differences(differences)
+        theirs = {} if other is None or other is row else other.scores
+        both = [rep for rep in row.scores if rep in theirs]
+        differences.append({rep: row.scores[rep][0] - theirs[rep][0] for rep in both})
+    return [_summarise(by_rep) for by_rep in differences]
 
 
-def _test_differences(differences: Sequence[Mapping[int, int]]) -> list[PairedTest | None]:
-    tested = [index for index, by_rep in enumerate(differences) if by_rep]
-    known: dict[tuple[int, ...], float] = {}
-    p_values = []
-    for index in tested:
-        key = tuple(sorted(differences[index].values()))
-        if key not in known:
-            known[key] = sign_flip(key)
-        p_values.append(known[key])
-    tests: list[PairedTest | None] = [None] * len(differences)
-    for index, p, adjusted in zip(tested, p_values, holm(p_values), strict=True):
-        values = differences[index].values()
-        tests[index] = PairedTest(len(values), fmean(values), p, adjusted)
-    return tests
+def _summarise(differences: Mapping[int, float]) -> PairedDifference | None:
+    values = list(differences.values())
+    if not values:
+        return None
+    mean, half = fmean(values), find_student_half_width(values)
+    low, high = (None, None) if half is None else (mean - half, mean + half)
+    return PairedDifference(len(values), mean, low, high)

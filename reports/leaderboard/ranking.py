@@ -1,31 +1,33 @@
 """The order of rows, the rank of an attack in its game, and the ranking over a whole suite.
 
 Attacks are ranked over a suite by the share that they close of the gap between the prior and the
-ceiling on the mean, over all cells. With s the successes, b those of the prior's best guess on the
-same tables, c the ceiling on the expected success and e the prior's expectation,
+ceiling on the mean, over all cells. With s the expected success, c the ceiling on it and b what the
+prior's best guess expects on the same tables,
 
-    share = Σ_cells (s − b) / n  /  Σ_cells (c − e) / n.
+    share = Σ_cells (s − b) / n  /  Σ_cells (c − b) / n.
 
-This is the mean of the cells' shares (s − b) / (c − e), each cell weighted by its gap: a plain mean
-would be decided by the cells with almost no gap, where one record guessed by chance is many times
-the gap. A cell that an attack did not finish counts as if it had answered with the prior's
-guess, which needs no release.
+This is the mean of the cells' shares (s − b) / (c − b), each cell weighted by its gap: a plain mean
+would be decided by the cells with almost no gap, where the noise that is left is many times the
+gap. A cell that an attack did not finish counts as if it had answered with the prior's
+guess, which needs no release. Attacks that a paired comparison over the suite cannot tell apart
+share a rank.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import sqrt
-from statistics import fmean, stdev
-from typing import Any
-
-from scipy.special import stdtrit
+from statistics import fmean
 
 from reconbench.benchmarks.game.setting import Setting
 from reconbench.benchmarks.store.summary import Summary
+from reconbench.reports.leaderboard.comparisons import AttackComparison
 from reconbench.reports.leaderboard.flags import LEAST_GAP, Flag, find_flags, mean_gap
+from reconbench.reports.leaderboard.labels import label_attack
+from reconbench.reports.statistics import find_student_half_width
+
+# Scores of the same guesses may differ in the last digits.
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,7 @@ class RankedAttack:
     """One attack over the suite; ``plain_mean`` is the unweighted mean of its cells' shares.
 
     ``plain_mean`` leaves out cells whose gap is less than 1 % of n. ``rank`` is 1 + the number of
-    attacks whose whole interval lies above this one's: attacks whose intervals overlap tie.
+    attacks that are ahead of this one by more than chance explains (see ``comparisons``).
     """
 
     attack: str
@@ -52,7 +54,7 @@ class RankedAttack:
 
 
 def sort_rows(summaries: Sequence[Summary]) -> list[Summary]:
-    """Sort by data set and column as they first appear, then ε, game, and falling mean success."""
+    """Sort by data set and column as they first appear, then ε, game, falling expected success."""
     datasets = _number(row.dataset for row in summaries)
     columns = _number((row.dataset, row.targets) for row in summaries)
     games = _number(row.setting for row in summaries)
@@ -63,8 +65,8 @@ def sort_rows(summaries: Sequence[Summary]) -> list[Summary]:
             columns[row.dataset, row.targets],
             row.epsilon,
             games[row.setting],
-            row.success is None,
-            -(row.success or 0.0),
+            row.expected_success is None,
+            -(row.expected_success or 0.0),
         ),
     )
 
@@ -75,38 +77,42 @@ def _number(keys: Iterable[Hashable]) -> dict[Hashable, int]:
 
 
 def rank_in_games(summaries: Sequence[Summary]) -> list[int | None]:
-    """1 + the number of attacks in the same game with more success; None without a result."""
-    successes: dict[Setting, list[float]] = {}
+    """1 + the number of attacks in the same game that expect more; None without a result."""
+    expected: dict[Setting, list[float]] = {}
     for row in summaries:
-        if row.success is not None:
-            successes.setdefault(row.setting, []).append(row.success)
+        if row.expected_success is not None:
+            expected.setdefault(row.setting, []).append(row.expected_success)
     return [
         None
-        if row.success is None
-        else 1 + sum(other > row.success for other in successes[row.setting])
+        if row.expected_success is None
+        else 1 + sum(other > row.expected_success + _ROUNDING for other in expected[row.setting])
         for row in summaries
     ]
 
 
-def rank_attacks(summaries: Sequence[Summary]) -> list[RankedAttack]:
+def rank_attacks(
+    summaries: Sequence[Summary], comparisons: Iterable[AttackComparison]
+) -> list[RankedAttack]:
     """Rank the attacks of each adversary and attacker's prior over the suite, best first."""
+    ahead: dict[tuple[str, str, str], int] = {}
+    for pair in comparisons:
+        if pair.is_ahead:
+            loser = (pair.other, pair.adversary, pair.attacker_prior)
+            ahead[loser] = ahead.get(loser, 0) + 1
     groups: dict[tuple[str, str], list[Summary]] = {}
     for row in summaries:
         if not row.computed:
             groups.setdefault((row.adversary, row.attacker_prior), []).append(row)
-    return [attack for rows in groups.values() for attack in _rank_group(rows)]
-
-
-def label_attack(row: Summary) -> str:
-    """An attack with its options: other options make another attack."""
-    return f"{row.attack} {format_json(row.attack_options)}" if row.attack_options else row.attack
-
-
-def format_json(options: Mapping[str, Any]) -> str:
-    """Options or facts as JSON, sorted by name."""
-    if not options:
-        return "{}"
-    return json.dumps(dict(options), sort_keys=True, ensure_ascii=False, default=str)
+    ranked = [attack for rows in groups.values() for attack in _rank_group(rows)]
+    return [
+        attack
+        if attack.share is None
+        else replace(
+            attack,
+            rank=1 + ahead.get((attack.attack, attack.adversary, attack.attacker_prior), 0),
+        )
+        for attack in ranked
+    ]
 
 
 def _rank_group(rows: Sequence[Summary]) -> list[RankedAttack]:
@@ -117,14 +123,14 @@ def _rank_group(rows: Sequence[Summary]) -> list[RankedAttack]:
         if gap is not None and gap > 0:
             gaps.setdefault(row.setting, gap / row.n)
         by_attack.setdefault(label_attack(row), []).append(row)
-    attacks = _assign_ranks([_score_attack(own, gaps) for own in by_attack.values()])
+    attacks = [_score_attack(own, gaps) for own in by_attack.values()]
     return sorted(attacks, key=lambda attack: (attack.share is None, -(attack.share or 0.0)))
 
 
 def _score_attack(rows: Sequence[Summary], gaps: Mapping[Setting, float]) -> RankedAttack:
     total = sum(gaps.values())
-    counted = [row for row in rows if row.setting in gaps and row.success is not None]
-    closed = {row.setting: _mean_gain(row) / row.n for row in counted}
+    counted = [row for row in rows if row.setting in gaps and row.gains]
+    closed = {row.setting: fmean(row.gains.values()) / row.n for row in counted}
     wide = [setting for setting, gap in gaps.items() if gap >= LEAST_GAP]
     share = sum(closed.values()) / total if counted and total > 0 else None
     half = _half_width(counted, gaps)
@@ -154,13 +160,6 @@ def count_flags(raised: Sequence[str]) -> dict[Flag, int]:
     return {flag: raised.count(flag) for flag in Flag if flag in raised}
 
 
-def _mean_gain(row: Summary) -> float:
-    """Records beyond the prior's guess on the same tables, mean over repetitions."""
-    if row.outcomes:
-        return fmean(got - prior for got, prior in row.outcomes.values())
-    return (row.success or 0.0) - row.baseline
-
-
 def _half_width(rows: Sequence[Summary], gaps: Mapping[Setting, float]) -> float | None:
     """Half the 95 % Student interval of the share of these rows' own gap.
 
@@ -169,23 +168,7 @@ def _half_width(rows: Sequence[Summary], gaps: Mapping[Setting, float]) -> float
     gained: dict[int, float] = {}
     possible: dict[int, float] = {}
     for row in rows:
-        for rep, (got, prior) in row.outcomes.items():
-            gained[rep] = gained.get(rep, 0.0) + (got - prior) / row.n
+        for rep, gain in row.gains.items():
+            gained[rep] = gained.get(rep, 0.0) + gain / row.n
             possible[rep] = possible.get(rep, 0.0) + gaps[row.setting]
-    shares = [gained[rep] / possible[rep] for rep in gained]
-    if len(shares) < 2:
-        return None
-    return float(stdtrit(len(shares) - 1, 0.975)) * stdev(shares) / sqrt(len(shares))
-
-
-def _assign_ranks(attacks: Sequence[RankedAttack]) -> list[RankedAttack]:
-    """Ties share a rank: only an interval that lies wholly above pushes an attack down."""
-    lows = [attack.share if attack.low is None else attack.low for attack in attacks]
-    highs = [attack.share if attack.low is None else attack.high for attack in attacks]
-    return [
-        replace(
-            attack,
-            rank=None if high is None else 1 + sum(low is not None and low > high for low in lows),
-        )
-        for attack, high in zip(attacks, highs, strict=True)
-    ]
+    return find_student_half_width([gained[rep] / possible[rep] for rep in gained])

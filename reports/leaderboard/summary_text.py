@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from reconbench.benchmarks.store.summary import Summary, tightest_mean
 from reconbench.reports.leaderboard.flags import MEANINGS, Weight
-from reconbench.reports.leaderboard.ranking import label_attack
+from reconbench.reports.leaderboard.labels import label_attack
 from reconbench.reports.leaderboard.table import Leaderboard
 from reconbench.reports.text.number_format import brief, budget, listed, number
 from reconbench.reports.text.templates import printable

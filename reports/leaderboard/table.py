@@ -19,9 +19,11 @@ from reconbench.reports.leaderboard.columns import (
     get_bound_values,
     select_columns,
 )
-from reconbench.reports.leaderboard.flags import Flag, find_flags, mean_gap
+from reconbench.reports.leaderboard.comparisons import AttackComparison, compare_attacks
+from reconbench.reports.leaderboard.flags import Flag, find_flags, is_gap_measurable, mean_gap
+from reconbench.reports.leaderboard.labels import format_json, label_attack
 from reconbench.reports.leaderboard.paired_tests import (
-    PairedTest,
+    PairedDifference,
     compare_to_attack,
     compare_to_prior,
 )
@@ -29,12 +31,11 @@ from reconbench.reports.leaderboard.printed_values import PrintedValues, find_pr
 from reconbench.reports.leaderboard.ranking import (
     RankedAttack,
     count_flags,
-    format_json,
-    label_attack,
     rank_attacks,
     rank_in_games,
     sort_rows,
 )
+from reconbench.reports.leaderboard.self_check import SelfCheck, check_scores
 
 # A spreadsheet runs a cell that starts with one of these, also after spaces and at full width.
 _FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
@@ -59,7 +60,17 @@ class Leaderboard:
 
     @cached_property
     def ranking(self) -> list[RankedAttack]:
-        return rank_attacks(self.summaries)
+        return rank_attacks(self.summaries, self.comparisons)
+
+    @cached_property
+    def comparisons(self) -> list[AttackComparison]:
+        """Every pair of attacks over the whole suite, the better one first."""
+        return compare_attacks(self.summaries)
+
+    @cached_property
+    def self_check(self) -> SelfCheck | None:
+        """Whether the expected scores agree with the successes as drawn."""
+        return check_scores(self.summaries)
 
     @cached_property
     def rows(self) -> list[dict[str, Value]]:
@@ -69,8 +80,8 @@ class Leaderboard:
         return [
             _get_values(row, self.columns)
             | _derive_values(row, informed.get(_drop_adversary(row)))
-            | _format_test("against_prior", to_prior)
-            | _format_test("against_rap", to_rap)
+            | _format_difference("against_prior", to_prior)
+            | _format_difference("against_rap", to_rap)
             | {
                 "suite": self.suite,
                 "rank": rank,
@@ -136,8 +147,8 @@ def _derive_values(row: Summary, informed: float | None) -> dict[str, Value]:
     if row.computed:
         return {"target_columns": len(row.targets)}
     most, gap, gained = tightest_mean(row.ceilings), mean_gap(row), None
-    if row.success is not None:
-        gained = row.success - row.baseline
+    if row.expected_success is not None:
+        gained = row.expected_success - row.baseline_expected
     best = row.best_possible
     split = best is not None and informed is not None and row.adversary != "informed"
     return {
@@ -146,20 +157,20 @@ def _derive_values(row: Summary, informed: float | None) -> dict[str, Value]:
         **{f"tightest_{level}": None for level in CONFIDENCES},
         **{f"tightest_{level}": value for level, value in tightest(row.ceilings).items()},
         "tightest_mean": most,
-        "normalised_advantage": _divide(gained, row.n - row.baseline),
-        "gap_closed": _divide(gained, gap),
-        "gap_attack": _subtract(best, row.success),
+        "normalised_advantage": _divide(gained, row.n - row.baseline_expected),
+        "gap_closed": _divide(gained, gap) if gap and is_gap_measurable(row, gap) else None,
+        "gap_attack": _subtract(best, row.expected_success),
         "gap_threat": _subtract(informed, best) if split else None,
         "gap_bound": _subtract(most, informed) if split else None,
         "gap_open": None if split else _subtract(most, best),
     }
 
 
-def _format_test(name: str, test: PairedTest | None) -> dict[str, Value]:
+def _format_difference(name: str, found: PairedDifference | None) -> dict[str, Value]:
     return {
-        name: test.mean if test else None,
-        f"{name}_p": test.p if test else None,
-        f"{name}_holm": test.adjusted if test else None,
+        name: found.mean if found else None,
+        f"{name}_low": found.low if found else None,
+        f"{name}_high": found.high if found else None,
     }
 
 

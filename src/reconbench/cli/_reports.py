@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reconbench.cli.terminal.result_tables import ShownTable, tabulate_suite
+from reconbench.cli.terminal.result_tables import Shown, tabulate_suite
 
 if TYPE_CHECKING:
     from reconbench.benchmarks.game.result import Result
@@ -50,7 +50,7 @@ class Reports:
 
     def refresh(
         self, keys: Sequence[Key], stored: Mapping[Key, RowHeader], rows: Callable[[], list[Result]]
-    ) -> list[ShownTable]:
+    ) -> Shown:
         """Bring the reports up to date with the stored rows; return what the terminal shows.
 
         ``rows`` reads the rows, which takes a while, and is called only if that is needed.
@@ -64,7 +64,7 @@ class Reports:
         made_from = [report_version(), self.suite, dict(self.facts), self.stale, list(rows)]
         return _sha256(json.dumps(made_from).encode())
 
-    def _recorded(self, source: str) -> list[ShownTable] | None:
+    def _recorded(self, source: str) -> Shown | None:
         """What was shown, if the reports are unaltered and were made from the same source."""
         try:
             record = json.loads((self.folder / RECORD).read_bytes())
@@ -72,20 +72,24 @@ class Reports:
             now = {name: _sha256((self.folder / name).read_bytes()) for name in record["files"]}
             if (seal, record["source"], record["files"]) != (_seal(record), source, now):
                 return None
-            return [ShownTable(**table) for table in record["shown"]]
+            return Shown.from_json(record["shown"])
         except (OSError, ValueError, TypeError, KeyError, AttributeError):
             return None
 
-    def _write(self, source: str, rows: Sequence[Result]) -> list[ShownTable]:
+    def _write(self, source: str, rows: Sequence[Result]) -> Shown:
         from reconbench.benchmarks.store.store import StoreWriteError
         from reconbench.benchmarks.store.summary import summarise
         from reconbench.datasets.atomic_files import write_atomic
+        from reconbench.reports.leaderboard.alarms import list_alarms
         from reconbench.reports.leaderboard.page import render_page
         from reconbench.reports.leaderboard.table import Leaderboard
 
         summaries = summarise(rows)
-        shown = tabulate_suite(summaries)
         leaderboard = Leaderboard.from_summaries(summaries, self.suite)
+        check = leaderboard.self_check
+        shown = Shown(
+            tabulate_suite(summaries), list_alarms(summaries), check.describe() if check else ""
+        )
         html = render_page(leaderboard, f"reconbench: {self.suite}", self.facts, self.stale)
         contents = {
             CSV: leaderboard.to_csv().encode(),
@@ -95,7 +99,7 @@ class Reports:
         }
         hashes = {name: _sha256(content) for name, content in contents.items()}
         record: dict[str, Any] = {"source": source, "files": hashes}
-        record["shown"] = [asdict(table) for table in shown]
+        record["shown"] = asdict(shown)
         contents[RECORD] = json.dumps({**record, "seal": _seal(record)}).encode()
         try:
             for name, content in contents.items():

@@ -28,7 +28,7 @@ from reconbench.cli._options import (
     split_columns,
 )
 from reconbench.cli.terminal.progress import show_progress
-from reconbench.cli.terminal.result_tables import print_game
+from reconbench.cli.terminal.result_tables import print_alarms, print_game
 from reconbench.cli.terminal.tables import make_printable
 
 if TYPE_CHECKING:
@@ -41,6 +41,8 @@ GAME_HELP = """Play one game and print prior, attack and ceiling side by side.
 
 Each repetition samples a fresh table from the prior, releases it with fresh noise, attacks the
 release and scores the guesses. By default the attacker knows all columns except the targets.
+`expected` is what the guesses are worth given the release, whatever was drawn. The exit code is 4
+if an attack is above its ceilings by more than chance explains.
 
 \b
 Examples:
@@ -50,6 +52,9 @@ Examples:
   reconbench game --dataset acs --targets SCHL,AGEP --epsilon 3 --attack prior --attack rap
   reconbench game --dataset prior.bif --targets income --epsilon 1 --attack mine.py:MyAttack
 """
+
+# The exit code of a result that cannot be: above its ceilings by more than chance explains.
+ALARM = 4
 
 RUN_HELP = """Run the games and computations of a suite, and write its leaderboard.
 
@@ -63,8 +68,9 @@ other rows are played. A failed row is kept and not tried again unless --retry-f
 
 \b
 Exit codes: 0 done, even with failed rows; 1 --force found rows with different results; 2 bad
-input; 3 the store could not be written (a full disk) or the Dask scheduler is gone; 130 and 143
-stopped by Ctrl-C or SIGTERM; 141 the reader of the output is gone.
+input; 3 the store could not be written (a full disk) or the Dask scheduler is gone; 4 an alarm: a
+row is above its ceilings by more than chance explains; 130 and 143 stopped by Ctrl-C or SIGTERM;
+141 the reader of the output is gone.
 Finished rows are kept in every case; the last line after a stop is the command to go on with.
 
 \b
@@ -149,6 +155,8 @@ def game(
     from reconbench.benchmarks.run.pool import Pool
     from reconbench.benchmarks.run.runner import Unit, play_units
     from reconbench.benchmarks.run.worker_process import Limits
+    from reconbench.benchmarks.store.summary import summarise
+    from reconbench.reports.leaderboard.alarms import list_alarms
 
     limits = Limits.of(timeout, memory_limit)
     limit_players(limits.seconds)
@@ -208,6 +216,10 @@ def game(
             typer.echo(json.dumps(_row_json(row), ensure_ascii=False, allow_nan=False))
     else:
         print_game(rows)
+    alarms = list_alarms(summarise(rows))
+    if alarms:
+        print_alarms(alarms)
+        raise typer.Exit(ALARM)
 
 
 def run(
@@ -326,11 +338,11 @@ def run(
         end = {"rows": todo.total, "failures": len(failed), "store": str(store.path)}
         end |= {"played": played, "stale": reports.stale, "changed": len(changed)}
         end |= {"drift": drift.to_json()}
+        end |= {"alarms": shown.alarms, "self_check": shown.self_check}
         end |= {"csv": str(reports.csv), "html": str(reports.html)}
         typer.echo(json.dumps(end))
     else:
-        for table in shown:
-            table.print()
+        shown.print()
         if failed:
             text = f"{len(failed)} rows failed; the first: {make_printable(error)}"
             typer.echo(f"{text} (--retry-failed plays them again)", err=True)
@@ -348,6 +360,8 @@ def run(
         typer.echo(str(reports.html))
     if changed:
         raise typer.Exit(1)
+    if shown.alarms:
+        raise typer.Exit(ALARM)
 
 
 @contextmanager

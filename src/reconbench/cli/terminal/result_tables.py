@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.text import Text
@@ -15,6 +15,7 @@ from reconbench.cli.terminal.tables import make_printable, print_table
 # terminal has room for.
 MOST_LINES = 60
 MOST_VALUES = 5
+MOST_ALARMS = 10
 
 if TYPE_CHECKING:
     from reconbench.benchmarks.game.result import Result
@@ -33,6 +34,7 @@ def print_game(rows: Sequence[Result]) -> None:
             "attack",
             "rep",
             "success",
+            "expected",
             "prior",
             "expected prior",
             "most on average",
@@ -44,6 +46,7 @@ def print_game(rows: Sequence[Result]) -> None:
                 row.attack,
                 row.rep,
                 row.status if row.successes is None else row.successes,
+                "" if row.expected_successes is None else f"{row.expected_successes:.1f}",
                 row.baseline_successes,
                 f"{row.baseline_expected:.1f}",
                 f"{tightest_mean(row.ceilings):.1f}" if row.ceilings else "",
@@ -81,6 +84,38 @@ def _describe_bound_errors(rows: Sequence[Result]) -> list[str]:
         f"bound {name} failed on {len(texts)} of {len(rows)} rows; the first: {texts[0]}"
         for name, texts in errors.items()
     ]
+
+
+def print_alarms(alarms: Sequence[str]) -> None:
+    """Print alarms in red, on standard error."""
+    console = Console(stderr=True)
+    for text in alarms[:MOST_ALARMS]:
+        console.print(Text(f"alarm: {make_printable(text)}", style="bold red"), soft_wrap=True)
+    if len(alarms) > MOST_ALARMS:
+        more = f"{len(alarms) - MOST_ALARMS} more alarms in leaderboard.csv, column flags"
+        console.print(Text(more, style="bold red"))
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What the terminal shows of a run: tables, alarms, and the check of the expected scores."""
+
+    tables: list[ShownTable]
+    alarms: list[str]
+    self_check: str = ""
+
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Any]) -> Shown:
+        """Read what ``dataclasses.asdict`` wrote."""
+        tables = [ShownTable(**table) for table in raw["tables"]]
+        return cls(tables, list(raw["alarms"]), raw["self_check"])
+
+    def print(self) -> None:
+        for table in self.tables:
+            table.print()
+        if self.self_check:
+            Console(stderr=True).print(Text(self.self_check), soft_wrap=True)
+        print_alarms(self.alarms)
 
 
 @dataclass(frozen=True)
@@ -133,8 +168,8 @@ def _tabulate_games(summaries: Sequence[Summary]) -> ShownTable:
     ):
         done = [summary for summary in group if summary.success is not None]
         columns: dict[str, list[float | None]] = {
-            "prior %": [game.baseline for game in done],
-            "attack %": [game.success for game in done],
+            "prior %": [game.baseline_expected for game in done],
+            "attack %": [game.expected_success for game in done],
             "best possible %": [game.best_possible for game in done],
             "most on average %": [tightest_mean(game.ceilings) for game in done],
             "95 % ceiling %": [tightest(game.ceilings).get(TOP) for game in done],
@@ -142,7 +177,7 @@ def _tabulate_games(summaries: Sequence[Summary]) -> ShownTable:
         shares = [_format_share(values, done) for values in columns.values()]
         rows.append([*line, str(len(done)), *shares])
     header = [*(axis.title for axis in varying), "attack", "games", *columns]
-    return _cut_lines("Records reconstructed, mean over games", header, rows)
+    return _cut_lines("Records reconstructed in expectation, mean over games", header, rows)
 
 
 def format_name(name: str, options: Mapping[str, object]) -> str:
