@@ -3,7 +3,8 @@
 It has imported the libraries and has never seen a table, a seed or foreign code, so every player
 starts from the same state, in milliseconds. Where Linux allows it, the keeper and its players have
 process numbers of their own: a player can signal nothing outside, and nothing that it leaves
-behind outlives it. The referee is at the other end of the socket; when it is gone, all of them end.
+behind outlives it; and a folder that holds secrets of the run is empty in their eyes. The referee
+is at the other end of the socket; when it is gone, all of them end.
 """
 
 from __future__ import annotations
@@ -26,13 +27,16 @@ from pathlib import Path
 MARK = "RECONBENCH_REFEREE"
 PRELOADED = ("reconbench.benchmarks.player.serve",)
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
-_CLONE_NEWUSER, _CLONE_NEWPID = 0x10000000, 0x20000000
+_PR_SET_NO_NEW_PRIVS = 38
+_CLONE_NEWNS, _CLONE_NEWUSER, _CLONE_NEWPID = 0x20000, 0x10000000, 0x20000000
+_MS_RDONLY, _MS_REC, _MS_PRIVATE = 1, 1 << 14, 1 << 18
+_CAPABILITY_VERSION = 0x20080522
 
 
-def main(descriptor: int, namespace: bool) -> None:
+def main(descriptor: int, namespace: bool, hidden: str = "") -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     control = socket.socket(fileno=descriptor)
-    if namespace and _enter_namespace():
+    if namespace and _enter_namespace(hidden):
         child = os.fork()
         if child:
             control.close()
@@ -47,11 +51,29 @@ def main(descriptor: int, namespace: bool) -> None:
     _keep(control)
 
 
-def _enter_namespace() -> bool:
-    """Give the next child, and all that come from it, process numbers of their own."""
+def _enter_namespace(hidden: str) -> bool:
+    """Give the next child, and all that come from it, process numbers of their own.
+
+    They see nothing of the ``hidden`` folder, if there is one and the system allows it.
+    """
     if sys.platform != "linux":
         return False
-    return bool(ctypes.CDLL(None).unshare(_CLONE_NEWUSER | _CLONE_NEWPID) == 0)
+    libc = ctypes.CDLL(None)
+    if libc.unshare(_CLONE_NEWUSER | _CLONE_NEWPID) != 0:
+        return False
+    if hidden and os.path.isdir(hidden) and libc.unshare(_CLONE_NEWNS) == 0:
+        _hide_folder(libc, hidden)
+    return True
+
+
+def _hide_folder(libc: ctypes.CDLL, folder: str) -> None:
+    """Put an empty folder in its place, for good: without capabilities nobody takes it away."""
+    nothing, path = ctypes.c_char_p(b"none"), os.fsencode(folder)
+    libc.mount(nothing, b"/", None, ctypes.c_ulong(_MS_REC | _MS_PRIVATE), None)
+    libc.mount(nothing, path, b"tmpfs", ctypes.c_ulong(_MS_RDONLY), None)
+    header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0)
+    libc.capset(header, (ctypes.c_uint32 * 6)())
+    libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
 
 
 def _keep(control: socket.socket) -> None:
@@ -167,4 +189,4 @@ def _become_player(stream: int, output: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), sys.argv[2] == "namespace")
+    main(int(sys.argv[1]), sys.argv[2] == "namespace", sys.argv[3])

@@ -116,6 +116,7 @@ class Keeper:
                     "reconbench.benchmarks.player.keeper",
                     str(theirs.fileno()),
                     "namespace" if self._namespace else "plain",
+                    _hidden,
                 ],
                 pass_fds=(theirs.fileno(),),
                 env=environment,
@@ -333,6 +334,7 @@ def _own_mark() -> str:
 
 _keeper: Keeper | None = None
 _seconds: float | None = None
+_hidden = ""
 
 
 def get_keeper() -> Keeper:
@@ -344,10 +346,15 @@ def get_keeper() -> Keeper:
     return _keeper
 
 
-def limit_players(seconds: float | None) -> None:
-    """From now on, give players of this process so much time per answer; None for no limit."""
-    global _seconds
-    _seconds = seconds
+def limit_players(seconds: float | None, hidden: str = "") -> None:
+    """From now on, give players of this process so much time per answer; None for no limit.
+
+    Players that were started before a folder is ``hidden`` from them are ended.
+    """
+    global _seconds, _hidden
+    if hidden != _hidden and _keeper is not None:
+        _keeper.close()
+    _seconds, _hidden = seconds, hidden
 
 
 def get_limit(times: int = 1) -> float | None:

@@ -219,7 +219,7 @@ def play_units(
     cannot be helped. Otherwise ``jobs`` worker processes do, of ``pool`` if one is given.
     """
     if limits is not None:
-        limit_players(limits.seconds)
+        limit_players(limits.seconds, limits.hidden)
     grouping = group_units(units, jobs)
     groups = [group for group, _ in grouping]
     finished: Iterator[tuple[int, FinishedRow]]

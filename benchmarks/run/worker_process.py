@@ -42,10 +42,14 @@ class WorkerError(ValueError):
 
 @dataclass(frozen=True)
 class Limits:
-    """What one call of an attack may take: seconds of time, and GiB of memory in its process."""
+    """What one call of an attack may take: seconds of time, and GiB of memory in its process.
+
+    Attacks of other people do not see the folder ``hidden``, where the system can hide one.
+    """
 
     seconds: float | None = None
     gib: float | None = None
+    hidden: str = ""
 
     def __post_init__(self) -> None:
         if self.seconds is not None and not (isfinite(self.seconds) and self.seconds > 0):
@@ -192,7 +196,7 @@ def serve(pipe: connection.Connection, limits: Limits) -> None:
     _forbid_tracing()
     if limits.gib is not None:
         memory.limit(limits.gib)
-    limit_players(limits.seconds)
+    limit_players(limits.seconds, limits.hidden)
 
     def report(message: object) -> None:
         try:

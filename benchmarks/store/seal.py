@@ -3,7 +3,8 @@
 ``seal.json`` in the output folder holds the commitment, a hash of the seed and a salt, from before
 the first game. Seed and salt are kept beside it in a file that only its owner may read, so that a
 run that was stopped can go on, and are revealed in ``seal.json`` when the run is complete. Anyone
-can then check the commitment, and play the same games again with ``--seed``.
+can then check the commitment, and play the same games again with ``--seed``. Until then players see
+an empty folder in place of the output folder, where the system can hide one.
 """
 
 from __future__ import annotations
@@ -12,10 +13,14 @@ import hashlib
 import json
 import os
 import secrets
+import sys
+import tempfile
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from reconbench.benchmarks import plugins
 from reconbench.datasets.atomic_files import write_json_atomic
 
 FILE_NAME = "seal.json"
@@ -91,6 +96,17 @@ def find_seal(folder: Path) -> Seal:
             if seal.commitment == public.get("commitment"):
                 return seal
     raise SealError(f"the seed in {folder} does not fit the commitment in {folder / FILE_NAME}")
+
+
+def check_can_hide(folder: Path, attacks: Iterable[str]) -> None:
+    """Refuse an output folder that holds what players need: they see nothing of it."""
+    files = [Path(parts.path) for parts in map(plugins.split_file, attacks) if parts is not None]
+    for needed in (*files, Path(sys.prefix), Path(__file__), Path(tempfile.gettempdir())):
+        if needed.resolve().is_relative_to(folder.resolve()):
+            raise SealError(
+                f"the output folder {folder} contains {needed}, which attacks need, and attacks "
+                "must not see the output folder of a sealed run; choose another --out"
+            )
 
 
 def _read(path: Path) -> dict[str, Any] | None:

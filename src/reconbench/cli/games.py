@@ -262,7 +262,7 @@ def run(
     from reconbench.benchmarks.player.referee import limit_players
     from reconbench.benchmarks.run.runner import Replay, available_cores, execute, plan, read_rows
     from reconbench.benchmarks.run.worker_process import Limits
-    from reconbench.benchmarks.store.seal import find_seal
+    from reconbench.benchmarks.store.seal import check_can_hide, find_seal
     from reconbench.benchmarks.store.store import Store
     from reconbench.benchmarks.suites.suite import MOST_ROWS, find_suite
     from reconbench.cli._reports import Reports
@@ -279,6 +279,7 @@ def run(
         _refuse_seed(seed)
         drawn = find_seal(folder)
         seed = drawn.seed
+        limits = replace(limits, hidden=str(folder.resolve()))
     units = chosen.units(
         seed=seed,
         repetitions=reps,
@@ -309,7 +310,9 @@ def run(
                     f"the seed of {folder} is revealed, so nothing more can be played sealed; "
                     f"choose another --out, or play on with --seed {drawn.seed} instead of --seal"
                 )
+            check_can_hide(folder, {each.spec for unit in todo.units for each in unit.attacks})
             drawn.keep(folder)
+            limit_players(limits.seconds, limits.hidden)
         if players is None and todo.units:
             players = _open_players(stack, workers, len(todo.units), limits, scheduler)
         pool, workers = players or (None, workers)

@@ -74,8 +74,8 @@ WRONG: list[tuple[str, Any, str]] = [
     ("calibration", {"3": [10, 3.5, 11]}, "right"),
     ("calibration", {"3": [1.5, 0.5, 1]}, "whole number of records"),
     ("run_tail", {"n": 11, "start": 12, "values": []}, "run_tail.n must be"),
-    ("run_tail", {"n": 10, "start": 1, "values": [0.1, 0.2]}, "run_tail: values must not increase"),
-    ("run_tail", {"n": 10}, "run_tail: "),
+    ("run_tail", {"n": 10, "start": 1, "values": [0.1, 0.2]}, "but values must not increase"),
+    ("run_tail", {"n": 10}, "run_tail must be a tail of a distribution, but has no"),
 ]
 
 

@@ -36,6 +36,31 @@ class Replay:
                 codes[mended] = truth[mended]
         return view.reconstruction(codes)
 """
+SEEKER = """
+import ctypes, os
+from pathlib import Path
+
+class Seeker:
+    "Looks for the secret wherever it could be, and tries to uncover what is hidden."
+    name = "seeker"
+    def __init__(self, folder: str = "") -> None:
+        self.folder = Path(folder)
+    def reconstruct(self, view, rng):
+        libc = ctypes.CDLL(None)
+        for call in (lambda: libc.umount2(os.fsencode(self.folder), 2),
+                     lambda: libc.unshare(0x20000), lambda: libc.unshare(0x10000000 | 0x20000),
+                     lambda: libc.umount2(os.fsencode(self.folder), 2)):
+            call()
+        seen = len(list(self.folder.glob("*"))) + len(list(self.folder.glob(".*")))
+        for process in Path("/proc").glob("[0-9]*"):
+            for link in ("cwd", "root"):
+                try:
+                    inside = process / link / str(self.folder).lstrip("/")
+                    seen += len(list(inside.glob(".seal*")))
+                except OSError:
+                    pass
+        return view.reconstruction([0] * view.n, info={"seen": seen})
+"""
 SUITE = """
 name = "s"
 description = "s"
@@ -129,6 +154,42 @@ def test_a_sealed_run_resumes_and_reveals(replay: Path, tmp_path: Path) -> None:
     assert more.returncode == 2 and f"--seed {seal.seed} instead of --seal" in more.stderr
     both = reconbench(*run, "--seed", "1", cwd=tmp_path)
     assert both.returncode == 2 and "give --seal or --seed, not both" in both.stderr
+
+
+def can_mount() -> bool:
+    code = (
+        "import ctypes, sys; c = ctypes.CDLL(None); "
+        "sys.exit(c.unshare(0x10000000) != 0 or c.unshare(0x20000) != 0 or "
+        "c.mount(b'none', b'/tmp', b'tmpfs', 0, None) != 0)"
+    )
+    return subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+@pytest.mark.skipif(not can_mount(), reason="this system has no mount namespaces for users")
+def test_no_player_sees_the_folder_of_a_sealed_run(tmp_path: Path) -> None:
+    """The negative control: the same attack sees an output folder that is not sealed."""
+    (tmp_path / "seeker.py").write_text(SEEKER)
+    seen = {}
+    for kind in ("open", "sealed"):
+        out = tmp_path / kind
+        spec = f'{{ attack = "seeker.py:Seeker", options = {{ folder = "{out}" }} }}'
+        suite = SUITE.replace('"replay.py:Replay"', spec)
+        (tmp_path / f"{kind}.toml").write_text(suite)
+        seal = ["--seal"] if kind == "sealed" else []
+        done = reconbench("run", f"{kind}.toml", "--out", str(out), "--quiet", *seal, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        with Store(out) as store:
+            rows = [entry.row for entry in store.entries() if entry.row.attack == "seeker"]
+        seen[kind] = [row.info["seen"] for row in rows]
+    assert all(seen["open"]) and seen["sealed"] == [0.0, 0.0]
+
+
+def test_a_folder_that_attacks_need_cannot_be_sealed(replay: Path, tmp_path: Path) -> None:
+    (tmp_path / "s.toml").write_text(SUITE)
+    refused = reconbench("run", "s.toml", "--out", ".", "--seal", cwd=tmp_path)
+    assert refused.returncode == 2 and len(refused.stderr.splitlines()) == 1
+    assert "which attacks need" in refused.stderr and "choose another --out" in refused.stderr
+    assert not (tmp_path / FILE_NAME).exists() and not (tmp_path / SECRET_NAME).exists()
 
 
 @pytest.mark.parametrize(
