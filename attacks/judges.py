@@ -29,6 +29,7 @@ from reconbench.attacks.metrics import ExactMatch
 from reconbench.attacks.posterior.posterior import Posterior, Sampled
 from reconbench.attacks.posterior.posteriors import estimate_error
 from reconbench.attacks.rad_optimal import Optimal, compute_evidence, multiply_prior
+from reconbench.bounds import CompactTail, PoissonBinomial
 from reconbench.datasets import Table
 from reconbench.mechanisms import MarginalsRelease
 from reconbench.mechanisms.channels import ChannelRelease
@@ -84,12 +85,11 @@ def find_judge(view: AttackerView, rng: np.random.Generator) -> Judge | None:
         return _judge_by_chains(view, release, rng)
     if isinstance(release, NgramRelease):
         return _judge_secrets(view, release)
-    listed = None
     if isinstance(release, LocalRelease | ChannelRelease | SumRelease):
-        listed = _list_channel(view)
-    elif isinstance(release, GradientRelease):
-        listed = _list_gradients(view, release)
-    return None if listed is None else ListedJudge(view, listed)
+        return _judge_channel(view)
+    if isinstance(release, GradientRelease):
+        return _judge_gradients(view, release)
+    return None
 
 
 def judge_views(judges: Sequence[Judge], guess: Codes) -> Worth:
@@ -102,10 +102,14 @@ def judge_views(judges: Sequence[Judge], guess: Codes) -> Worth:
 
 @dataclass(frozen=True, eq=False)
 class ListedJudge:
-    """Exact: ``chances`` of every record's joint values, (n, values)."""
+    """Exact: ``chances`` of every record's joint values, (n, values).
+
+    ``independent`` says that records are, given the release.
+    """
 
     view: AttackerView
     chances: Floats
+    independent: bool = False
     exact: ClassVar[bool] = True
 
     def judge(self, guess: Codes) -> Worth:
@@ -125,7 +129,9 @@ class ListedJudge:
     def best_possible(self) -> BestPossible | None:
         metric = self.view.metric
         if isinstance(metric, ExactMatch):
-            return BestPossible(float(np.minimum(self.chances.max(axis=1), 1.0).sum()))
+            most = np.minimum(self.chances.max(axis=1), 1.0)
+            successes = CompactTail.of(PoissonBinomial(most)) if self.independent else None
+            return BestPossible(float(most.sum()), successes=successes)
         if len(self.view.targets) > 1:
             return None
         return BestPossible(self.judge(metric.decide([self.chances])).expected)
@@ -176,20 +182,21 @@ def _judge_secrets(view: AttackerView, release: NgramRelease) -> Judge | None:
     if view.targets != (release.column,) or view.others is not None or release.training.epochs > 1:
         return None
     evidence = one_step_likelihood(release.training, release.logits)
-    return ListedJudge(view, multiply_ngram_prior(view, evidence).chances[0])
+    return ListedJudge(view, multiply_ngram_prior(view, evidence).chances[0], independent=True)
 
 
-def _list_channel(view: AttackerView) -> Floats | None:
+def _judge_channel(view: AttackerView) -> Judge | None:
     if Optimal().skip(view) is not None or not _fits(view):
         return None
     prior = view.prior.conditional(view.known, view.targets).reshape(view.n, -1)
-    return multiply_prior(prior, compute_evidence(view))
+    chances = multiply_prior(prior, compute_evidence(view))
+    return ListedJudge(view, chances, independent=view.others is None)
 
 
-def _list_gradients(view: AttackerView, release: GradientRelease) -> Floats | None:
+def _judge_gradients(view: AttackerView, release: GradientRelease) -> Judge | None:
     if AgiaPrior().skip(view) is not None or not _fits(view):
         return None
-    return list_posterior(view, release, Observed.of(view, release))
+    return ListedJudge(view, list_posterior(view, release, Observed.of(view, release)))
 
 
 def _fits(view: AttackerView) -> bool:

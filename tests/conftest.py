@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 
 # One thread a test process: several processes with several threads each only wait for each other.
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 
 from reconbench.attacks import AttackerView, ExactMatch, Metric
+from reconbench.benchmarks.game.result import Result
 from reconbench.datasets import Attribute, BayNet, Domain, Table
 from reconbench.mechanisms import GaussianMarginals
 
@@ -66,3 +68,23 @@ def make_view(toy_net: BayNet) -> Callable[..., tuple[AttackerView, Table]]:
         return view, table.project(targets)
 
     return make
+
+
+@pytest.fixture(scope="session")
+def drop_scores() -> Callable[[Result], Result]:
+    """A row as of before expected scores, for tests that change what it reconstructed."""
+
+    def drop(row: Result) -> Result:
+        return replace(
+            row,
+            expected_successes=None,
+            expected_successes_se=None,
+            expected_baseline=None,
+            scored_by="",
+            best_possible=None,
+            best_possible_se=None,
+            best_possible_converged=None,
+            best_successes=None,
+        )
+
+    return drop

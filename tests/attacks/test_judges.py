@@ -96,7 +96,7 @@ def test_exact_judges_agree_with_the_attacks_that_know(
 
 
 def test_secrets_are_judged_exactly_after_one_epoch() -> None:
-    game = Game("secret-digits-zipf", ("secret",), 3.0, n=30, mechanism="ngram-dpsgd")
+    game = Game("secret-digits-zipf", ("digit",), 3.0, n=30, mechanism="ngram-dpsgd")
     once = Round.draw(replace(game, mechanism_options={"epochs": 1}))  # type: ignore[arg-type]
     row = play(once, AttackSpec("extraction-prior"))
     assert row.scored_by == "exact posterior"

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -50,8 +51,8 @@ axis = pytest.mark.parametrize("axis", [each.name for each in fields(Setting)])
 
 
 @pytest.fixture(scope="module")
-def row() -> Result:
-    return play(Round.draw(GAME), AttackSpec("prior"))
+def row(drop_scores: Callable[[Result], Result]) -> Result:
+    return drop_scores(play(Round.draw(GAME), AttackSpec("prior")))
 
 
 def pair(row: Result, axis: str) -> list[Result]:

@@ -323,7 +323,7 @@ def test_the_best_possible_success_reaches_the_row(
 ) -> None:
     """Over the records that the informed adversary attacks one by one, errors add in squares.
 
-    A plugin is not believed: only attacks of this package state what is possible.
+    A plugin is not believed: only the judge and attacks of this package state what is possible.
     """
     path = tmp_path / "sure.py"
     path.write_text(
@@ -334,6 +334,11 @@ def test_the_best_possible_success_reaches_the_row(
         "        best = BestPossible(0.5 * view.n, error=0.1)\n"
         "        return view.reconstruction([0] * view.n, best_possible=best)\n"
     )
+    round_ = Round.draw(SEX)
+    assert round_.best_possible is not None
+    for attack in (f"{path}:Sure", "posterior", "prior"):
+        assert play(round_, AttackSpec(attack)).best_possible == round_.best_possible.expected
+    monkeypatch.setattr(Round, "judges", ())
     assert play(Round.draw(SEX), AttackSpec(f"{path}:Sure")).best_possible is None
     assert play(Round.draw(SEX), AttackSpec("posterior")).best_possible is not None
     monkeypatch.setattr("reconbench.benchmarks.game.play._is_shipped", lambda player: True)

@@ -8,7 +8,7 @@ import os
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
@@ -41,8 +41,8 @@ PRIOR = AttackSpec("prior")
 
 
 @pytest.fixture(scope="module")
-def row() -> Result:
-    return play(Round.draw(GAME), PRIOR)
+def row(drop_scores: Callable[[Result], Result]) -> Result:
+    return drop_scores(play(Round.draw(GAME), PRIOR))
 
 
 @pytest.fixture

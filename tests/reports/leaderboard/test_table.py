@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import inf
 from statistics import fmean
@@ -17,6 +16,7 @@ from scipy.stats import t as student
 from reconbench.benchmarks.game.play import AttackSpec, Game, Round, play
 from reconbench.benchmarks.store.summary import Summary, summarise
 from reconbench.reports import Leaderboard
+from reconbench.reports.leaderboard.comparisons import compare_attacks
 from reconbench.reports.leaderboard.flags import MEANINGS, Flag, binomial_tail, find_flags
 from reconbench.reports.leaderboard.paired_tests import compare_to_attack, compare_to_prior
 from reconbench.reports.leaderboard.printed_values import (
@@ -25,17 +25,22 @@ from reconbench.reports.leaderboard.printed_values import (
     find_printed_values,
     load_printed_values,
 )
-from reconbench.reports.leaderboard.ranking import rank_attacks
+from reconbench.reports.leaderboard.ranking import RankedAttack, rank_attacks
 from reconbench.reports.statistics import EXACT_STEPS, sign_flip
 
 
 def played(
     row: Summary, successes: tuple[int, ...], priors: tuple[int, ...] | None = None
 ) -> Summary:
-    """The row with these repetitions; the prior's guess gets 48 in each unless it is given."""
+    """The row with these repetitions, scored by what was drawn; the prior's guess gets 48 in each
+    unless it is given."""
     priors = priors or (48,) * len(successes)
+    base = row.baseline_expected
+    gains = [got - prior for got, prior in zip(successes, priors, strict=True)]
     return replace(
         row,
+        scores={rep: (base + gain, base) for rep, gain in enumerate(gains)},
+        expected_success=base + fmean(gains),
         outcomes=dict(enumerate(zip(successes, priors, strict=True))),
         repetitions=len(successes),
         success=fmean(successes),
@@ -45,22 +50,27 @@ def played(
     )
 
 
+def rank(rows: Sequence[Summary]) -> list[RankedAttack]:
+    return rank_attacks(rows, compare_attacks(rows))
+
+
 def raised(row: Summary) -> set[Flag]:
     return set(find_flags(row, in_paper=False))
 
 
 def test_shares_and_gaps_are_their_formulas(bounded: Summary) -> None:
     row = replace(played(bounded, (52, 54)), best_possible=56.0, best_possible_converged=True)
+    assert (row.expected_success, row.baseline_expected) == (53.25, 48.25)
     other = replace(row, adversary="informed", attack="informed", best_possible=60.0)
     first, second = Leaderboard.from_summaries([row, other]).rows
-    assert first["normalised_advantage"] == pytest.approx((53 - 48) / (100 - 48))
-    assert first["gap_closed"] == pytest.approx((53 - 48) / (63.15 - 48.25))
-    assert first["gap_attack"] == pytest.approx(56 - 53)
+    assert first["normalised_advantage"] == pytest.approx((53.25 - 48.25) / (100 - 48.25))
+    assert first["gap_closed"] == pytest.approx((53.25 - 48.25) / (63.15 - 48.25))
+    assert first["gap_attack"] == pytest.approx(56 - 53.25)
     assert first["gap_threat"] == pytest.approx(60 - 56)
     assert first["gap_bound"] == pytest.approx(63.15 - 60)
     assert first["gap_open"] is None
     parts = ("gap_attack", "gap_threat", "gap_bound")
-    assert sum(float(first[each] or 0) for each in parts) == pytest.approx(63.15 - 53)
+    assert sum(float(first[each] or 0) for each in parts) == pytest.approx(63.15 - 53.25)
     assert second["gap_open"] == pytest.approx(63.15 - 60)
     assert second["gap_threat"] is second["gap_bound"] is None
 
@@ -86,41 +96,25 @@ def test_the_allowed_error_is_read_from_the_metric(
     assert Leaderboard.from_summaries([replace(summary, metric=metric)]).rows[0]["within"] == within
 
 
-def enumerated(differences: tuple[int, ...]) -> float:
-    """The slow, obvious twin of the sign-flip test."""
-    observed = abs(sum(differences))
-    sums = [
-        abs(sum(sign * each for sign, each in zip(signs, differences, strict=True)))
-        for signs in itertools.product((-1, 1), repeat=len(differences))
-    ]
-    return sum(each >= observed for each in sums) / len(sums)
-
-
-def test_paired_tests_are_the_enumerated_ones_and_holm_adjusts_them(summary: Summary) -> None:
+def test_paired_differences_have_students_interval(summary: Summary) -> None:
     rap = played(summary, (50, 52, 47, 49, 55))
     one = replace(played(summary, (55, 58, 51, 50, 60)), attack="one")
-    two = replace(played(summary, (49, 53, 47, 50, 51)), attack="two")
-    rows = [rap, one, two]
-    to_rap = compare_to_attack(rows)
-    assert to_rap[0] is None
-    gaps = [(5, 6, 4, 1, 5), (-1, 1, 0, 1, -4)]
-    p = [enumerated(each) for each in gaps]
-    assert [each and each.mean for each in to_rap[1:]] == [4.2, pytest.approx(-0.6)]
-    assert [each and each.p for each in to_rap[1:]] == pytest.approx(p)
-    smaller, larger = sorted(p)
-    adjusted = {smaller: min(1, 2 * smaller), larger: min(1, max(2 * smaller, larger))}
-    assert [each and each.adjusted for each in to_rap[1:]] == pytest.approx(
-        [adjusted[x] for x in p]
-    )
-    to_prior = compare_to_prior(rows)
-    assert to_prior[1] is not None
-    assert to_prior[1].p == pytest.approx(enumerated((7, 10, 3, 2, 12)))
+    to_rap = compare_to_attack([rap, one])
+    assert to_rap[0] is None and to_rap[1] is not None
+    gaps = (5, 6, 4, 1, 5)
+    half = student.ppf(0.975, 4) * np.std(gaps, ddof=1) / 5**0.5
+    found = to_rap[1]
+    assert (found.mean, found.low, found.high) == pytest.approx((4.2, 4.2 - half, 4.2 + half))
+    to_prior = compare_to_prior([rap, one])
+    assert to_prior[1] is not None and to_prior[1].mean == pytest.approx(34 / 5)
+    (single,) = compare_to_prior([played(summary, (50,))])
+    assert single is not None and single.low is single.high is None
 
 
 def test_only_repetitions_that_both_finished_are_compared(summary: Summary) -> None:
     rap = played(summary, (50, 52, 47))
     other = replace(played(summary, (51, 53, 99)), attack="other")
-    other = replace(other, outcomes={rep: other.outcomes[rep] for rep in (0, 1)})
+    other = replace(other, scores={rep: other.scores[rep] for rep in (0, 1)})
     found = compare_to_attack([other, rap])[0]
     assert found is not None
     assert (found.repetitions, found.mean) == (2, 1.0)
@@ -146,7 +140,7 @@ def test_a_sign_flip_test_that_is_too_large_is_sampled() -> None:
 def test_the_rank_is_by_the_pooled_share_with_repetitions_as_blocks(bounded: Summary) -> None:
     small = replace(bounded, targets=("B",), ceilings={"prior-exact": {"mean": 50.25}})
     rows = [played(bounded, (52, 55, 51)), played(small, (50, 47, 49))]
-    (found,) = rank_attacks(rows)
+    (found,) = rank(rows)
     gaps = [63.15 - 48.25, 50.25 - 48.25]
     gained = [(52 + 55 + 51) / 3 - 48, (50 + 47 + 49) / 3 - 48]
     assert found.share == pytest.approx(sum(gained) / sum(gaps))
@@ -162,22 +156,18 @@ def test_the_rank_is_by_the_pooled_share_with_repetitions_as_blocks(bounded: Sum
 
 def test_the_prior_closes_nothing(bounded: Summary) -> None:
     prior = replace(played(bounded, (45, 52, 47), (45, 52, 47)), attack="prior")
-    (found,) = rank_attacks([prior])
+    (found,) = rank([prior])
     assert (found.share, found.low, found.high) == (0.0, 0.0, 0.0)
 
 
-def test_attacks_whose_intervals_overlap_tie(bounded: Summary) -> None:
+def test_attacks_that_cannot_be_told_apart_tie(bounded: Summary) -> None:
     scores: Mapping[str, tuple[int, ...]] = {
-        "sharp": (58, 58, 59, 58),
-        "close": (55, 60, 57, 61),
-        "weak": (49, 49, 48, 49),
+        "sharp": (58, 58, 59, 58, 60, 57, 58, 59),
+        "close": (55, 60, 57, 61, 59, 58, 56, 60),
+        "weak": (49, 49, 48, 49, 50, 48, 49, 49),
     }
     rows = [replace(played(bounded, got), attack=name) for name, got in scores.items()]
-    assert {each.attack: each.rank for each in rank_attacks(rows)} == {
-        "sharp": 1,
-        "close": 1,
-        "weak": 3,
-    }
+    assert {each.attack: each.rank for each in rank(rows)} == {"sharp": 1, "close": 1, "weak": 3}
     assert {row["attack"]: row["suite_rank"] for row in Leaderboard.from_summaries(rows).rows}[
         "weak"
     ] == 3
@@ -187,7 +177,7 @@ def test_an_unfinished_cell_counts_as_the_priors_guess(bounded: Summary, failed:
     whole = [played(replace(bounded, targets=(name,)), (55, 56)) for name in ("A", "B")]
     lost = replace(failed, targets=("B",), attack="other")
     half = [replace(whole[0], attack="other"), lost]
-    found = {each.attack: each for each in rank_attacks([*whole, *half])}
+    found = {each.attack: each for each in rank([*whole, *half])}
     assert found["other"].share == pytest.approx((found["rap"].share or 0) / 2)
     assert (found["other"].finished, found["other"].cells) == (1, 2)
     assert found["other"].flag_counts[Flag.FAILED] == 1
@@ -200,8 +190,8 @@ def test_the_interval_of_an_unfinished_suite_shrinks_with_its_share(
     one = played(replace(bounded, targets=("A",)), (55, 58, 52))
     rest = replace(failed, targets=("B",), attack="rap")
     gap = replace(one, targets=("B",), attack="other")
-    found = {each.attack: each for each in rank_attacks([one, rest, gap])}["rap"]
-    (alone,) = rank_attacks([one])
+    found = {each.attack: each for each in rank([one, rest, gap])}["rap"]
+    (alone,) = rank([one])
     assert found.share == pytest.approx((alone.share or 0) / 2)
     assert (found.high or 0) - (found.low or 0) == pytest.approx(
         ((alone.high or 0) - (alone.low or 0)) / 2
@@ -210,16 +200,16 @@ def test_the_interval_of_an_unfinished_suite_shrinks_with_its_share(
 
 def test_one_repetition_ranks_without_an_interval(bounded: Summary) -> None:
     rows = [replace(played(bounded, (got,)), attack=name) for name, got in (("a", 50), ("b", 52))]
-    found = rank_attacks(rows)
+    found = rank(rows)
     assert [(each.attack, each.rank, each.low) for each in found] == [
         ("b", 1, None),
-        ("a", 2, None),
+        ("a", 1, None),
     ]
 
 
 def test_adversaries_are_ranked_apart(bounded: Summary) -> None:
     rows = [played(bounded, (55, 56)), replace(played(bounded, (60, 61)), adversary="informed")]
-    assert [each.rank for each in rank_attacks(rows)] == [1, 1]
+    assert [each.rank for each in rank(rows)] == [1, 1]
 
 
 @pytest.mark.parametrize(
@@ -244,13 +234,14 @@ def test_each_flag_is_raised_by_its_reason(bounded: Summary, failed: Summary) ->
         Flag.ABOVE: replace(sound, above_ceiling=2 / 3),
         Flag.PASSED: replace(sound, repetitions=20, above_ceiling=0.05),
         Flag.ABOVE_MEAN: replace(played(sound, (80, 82, 81, 79)), best_possible=55.0),
+        Flag.BY_CHANCE: replace(played(sound, (60, 68, 64)), best_possible=55.0),
         Flag.FAILED: replace(sound, failures=1),
         Flag.BELOW: played(sound, (40, 41, 40)),
         Flag.UNCONVERGED: replace(sound, best_possible=None, best_possible_converged=False),
         Flag.SKIPPED: replace(sound, skipped=1),
         Flag.VACUOUS: replace(sound, ceilings=vacuous),
         Flag.MEAN_ONLY: replace(sound, ceilings={"prior-exact": {"mean": 70.0}}),
-        Flag.NO_GAP: replace(sound, ceilings=narrow, outcomes={}),
+        Flag.NO_GAP: replace(played(sound, (48, 48, 48)), ceilings=narrow),
         Flag.SINGLE: played(sound, (55,)),
         Flag.NO_REFERENCE: replace(sound, best_possible=None, best_possible_converged=None),
         Flag.SEALED: replace(sound, sealed=True),
@@ -259,6 +250,10 @@ def test_each_flag_is_raised_by_its_reason(bounded: Summary, failed: Summary) ->
     for flag, row in cases.items():
         assert raised(row) == {flag}, flag
     assert set(find_flags(sound, in_paper=True)) == {Flag.PAPER}
+    noisy = replace(played(sound, (40, 66, 47)), ceilings={**narrow, "prior-exact": {"mean": 52.0}})
+    assert Flag.NO_GAP in raised(noisy)
+    assert raised(replace(sound, above_ceiling=1 / 3, surprise=1e-4)) == {Flag.ABOVE}
+    assert raised(replace(sound, above_ceiling=1 / 3, surprise=1e-2)) == {Flag.PASSED}
     assert {*cases, Flag.PAPER} == set(Flag) == set(MEANINGS)
     assert Flag.FAILED in raised(failed)
 
@@ -314,4 +309,5 @@ def test_real_rows_carry_their_repetitions() -> None:
     assert row.outcomes == {r.rep: (r.successes, r.baseline_successes) for r in results}
     assert row.above_proved == 0.0
     (found,) = Leaderboard.from_summaries([row], "demo").rows
-    assert (found["suite"], found["against_prior"], found["against_prior_p"]) == ("demo", 0.0, 1.0)
+    assert found["suite"] == "demo" and found["scored_by"] == "prior"
+    assert found["against_prior"] == pytest.approx(0.0)
