@@ -374,9 +374,10 @@ DICTIONARY: Mapping[str, Column] = _index(
         Column(
             "best_possible",
             "records that the Bayes-optimal attack of this adversary expects to reconstruct from "
-            "these very releases, mean over repetitions; empty if the attack that computes it "
-            "(posterior or, for the informed adversary, informed) did not play, or if it did not "
-            "converge in every repetition: then it lies between success and tightest_mean",
+            "these releases, mean over repetitions and corrected for luck like expected_success; "
+            "empty if its computation did not converge in every repetition, or if the release has "
+            "no posterior and the attack that would compute it did not play: then it lies between "
+            "expected_success and tightest_mean",
             direction=Direction.LEAKED,
         ),
         Column(

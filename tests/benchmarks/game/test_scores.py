@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from reconbench.attacks.judges import find_judge
-from reconbench.benchmarks.game.play import AttackSpec, Game, Result, Round, play
-from reconbench.benchmarks.game.result import ResultError
+from reconbench.benchmarks.game.play import AttackSpec, Game, Round, play
+from reconbench.benchmarks.game.result import Result, ResultError
 from reconbench.benchmarks.game.scores import ScoredBy, read_luck, read_score
 from reconbench.benchmarks.store.summary import summarise, tightest_mean
 from reconbench.mechanisms import MarginalsRelease
