@@ -23,6 +23,7 @@ from reconbench.cli import (
     plugins,
     report,
     results,
+    submissions,
     suites,
 )
 from reconbench.cli.terminal.tables import make_printable
@@ -66,6 +67,8 @@ app.command("risk", help=bounds.RISK_HELP)(bounds.risk)
 app.command("calibrate", help=bounds.CALIBRATE_HELP)(bounds.calibrate)
 app.command("compare-bounds", help=bounds.COMPARE_HELP)(bounds.compare_bounds)
 app.command("assess", help=assess.HELP)(assess.assess)
+app.command("submit", help=submissions.SUBMIT_HELP)(submissions.submit)
+app.command("verify", help=submissions.VERIFY_HELP)(submissions.verify)
 app.command("new", help=plugins.NEW_HELP)(plugins.new)
 app.command("check", help=plugins.CHECK_HELP)(plugins.check)
 app.add_typer(audit.app, name="audit")
