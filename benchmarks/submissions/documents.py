@@ -51,9 +51,18 @@ def read_json(path: Path, kind: str) -> dict[str, Any]:
 
 
 def hash_json(content: object) -> str:
-    """SHA-256 of a JSON value, whatever the order of its keys."""
-    text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    """SHA-256 of a JSON value, whatever the order of its keys; 1 and 1.0 are one number."""
+    plain = _unify_numbers(content)
+    text = json.dumps(plain, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _unify_numbers(value: Any) -> Any:
+    if isinstance(value, float):
+        return int(value) if value.is_integer() else value
+    if isinstance(value, dict):
+        return {key: _unify_numbers(item) for key, item in value.items()}
+    return [_unify_numbers(item) for item in value] if isinstance(value, list) else value
 
 
 def check_format(raw: dict[str, Any], wanted: str, kind: str) -> None:
