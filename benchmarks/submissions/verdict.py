@@ -26,6 +26,7 @@ from reconbench.benchmarks.submissions.documents import (
     read_json,
 )
 from reconbench.benchmarks.submissions.entry import Entry, Hash, ShortText, Versions
+from reconbench.benchmarks.submissions.entry import SubmittedAttack as SubmittedAttack
 from reconbench.datasets.atomic_files import write_json_atomic
 
 FORMAT = "reconbench-verdict/1"
@@ -47,8 +48,9 @@ class Outcome(StrEnum):
 
 
 class RevealedSeal(Part):
-    """The commitment to the secret seed, and what it was a commitment to."""
+    """The commitment to the secret seed, what it was a commitment to, and the suite played."""
 
+    suite: ShortText
     commitment: Hash
     seed: int
     salt: ShortText

@@ -70,6 +70,7 @@ class Verification:
     entry: Entry
     replayed: tuple[tuple[Unit, Result], ...]
     sealed: tuple[Unit, ...]
+    seal_suite: str
     seal: Seal
 
     @classmethod
@@ -99,7 +100,7 @@ class Verification:
                 f"the suite {(seal_suite or suite).name} has no game of the entry, so sealed "
                 "results could not be compared with public ones; choose another --seal-suite"
             )
-        return cls(entry, tuple(chosen), tuple(sealed), seal)
+        return cls(entry, tuple(chosen), tuple(sealed), (seal_suite or suite).name, seal)
 
     @property
     def rows(self) -> int:
@@ -160,7 +161,10 @@ class Verification:
         except _Refused as refused:
             return replace(verdict, reasons=(str(refused)[:1000], *self._compare_versions()))
         seal = RevealedSeal(
-            commitment=self.seal.commitment, seed=self.seal.seed, salt=self.seal.salt
+            suite=self.seal_suite,
+            commitment=self.seal.commitment,
+            seed=self.seal.seed,
+            salt=self.seal.salt,
         )
         test = compare_gains(self.entry.rows, rows)
         verdict = replace(verdict, seal=seal, sealed_rows=tuple(rows), test=test)
