@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from reconbench.benchmarks.game.result import Result, Status
+from reconbench.benchmarks.game.result import Result
 from reconbench.benchmarks.game.setting import Setting, describe_setting, dump_axes
 from reconbench.benchmarks.store.summary import Summary, summarise
 from reconbench.benchmarks.submissions.verdict import Verdict
@@ -155,6 +155,10 @@ class PreparedEntry:
         return f"entries/{self.slug}.html"
 
     @property
+    def suite(self) -> str:
+        return self.verdict.entry.suite.name
+
+    @property
     def label(self) -> str:
         attack = self.verdict.entry.attack
         return f"{attack.name} {format_json(attack.options)}" if attack.options else attack.name
@@ -167,10 +171,6 @@ class PreparedEntry:
     def standing(self) -> RankedAttack | None:
         """The share of the gap that it closed on sealed games."""
         return self.sealed.ranking[0] if self.sealed.ranking else None
-
-    @property
-    def failed_or_skipped(self) -> int:
-        return sum(row.status is not Status.OK for row in self.verdict.sealed_rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,7 +189,7 @@ class PreparedSite:
 
         def order(entry: PreparedEntry) -> tuple[str, float, str]:
             share = entry.standing.share if entry.standing is not None else None
-            return entry.verdict.entry.suite.name, -(share or 0.0), entry.slug
+            return entry.suite, -(share or 0.0), entry.slug
 
         return sorted(map(PreparedEntry, self.content.verdicts), key=order)
 
@@ -204,13 +204,10 @@ class PreparedSite:
 
     def entries_of(self, suite: str) -> list[PreparedEntry]:
         """The entries on a suite; with an empty name, those on suites that the site lacks."""
+        if suite:
+            return [entry for entry in self.entries if entry.suite == suite]
         shown = {prepared.folder.suite for prepared in self.suites}
-        return [
-            entry
-            for entry in self.entries
-            if (name := entry.verdict.entry.suite.name) == suite
-            or (not suite and name not in shown)
-        ]
+        return [entry for entry in self.entries if entry.suite not in shown]
 
 
 def find_attack_path(label: str) -> str:
