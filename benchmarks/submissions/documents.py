@@ -53,7 +53,10 @@ def read_json(path: Path, kind: str) -> dict[str, Any]:
 def hash_json(content: object) -> str:
     """SHA-256 of a JSON value, whatever the order of its keys; 1 and 1.0 are one number."""
     plain = _unify_numbers(content)
-    text = json.dumps(plain, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    try:
+        text = json.dumps(plain, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    except ValueError:
+        raise DocumentError("it has a number that is too large") from None
     return hashlib.sha256(text.encode()).hexdigest()
 
 

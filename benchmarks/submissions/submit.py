@@ -70,12 +70,7 @@ class Submission:
                 f"suite {suite.name} has {len(units):,} rounds, and an entry holds {MOST_ROWS:,} "
                 "rows; choose a smaller suite or fewer repetitions"
             )
-        fewest = count_repetitions(units)
-        if fewest < FEWEST_REPETITIONS:
-            raise EntryError(
-                f"an entry needs at least {FEWEST_REPETITIONS} repetitions of every game, got "
-                f"{fewest}; set --reps"
-            )
+        check_repetitions(units)
         submitted = SubmittedSuite(name=suite.name, seed=seed, repetitions=repetitions)
         return cls(attack, submitted, tuple(units))
 
@@ -114,6 +109,17 @@ def list_units(
     if not units:
         raise EntryError(f"suite {suite.name} has computations only; choose a suite with games")
     return [replace(unit, attacks=(attack,)) for unit in units]
+
+
+def check_repetitions(units: Sequence[Unit]) -> int:
+    """The repetitions that every game has; raises if they are too few to be verified."""
+    fewest = count_repetitions(units)
+    if fewest < FEWEST_REPETITIONS:
+        raise EntryError(
+            f"an entry needs at least {FEWEST_REPETITIONS} repetitions of every game, got "
+            f"{fewest}; submit it again with --reps"
+        )
+    return fewest
 
 
 def count_repetitions(units: Sequence[Unit]) -> int:

@@ -33,7 +33,7 @@ from reconbench.benchmarks.submissions.cheat_test import (
     drop_seed,
 )
 from reconbench.benchmarks.submissions.entry import Entry, EntryError
-from reconbench.benchmarks.submissions.submit import count_repetitions, list_units
+from reconbench.benchmarks.submissions.submit import check_repetitions, list_units
 from reconbench.benchmarks.submissions.verdict import Outcome, Replayed, RevealedSeal, Verdict
 from reconbench.benchmarks.suites.suite import Suite
 
@@ -80,19 +80,24 @@ class Verification:
         suite: Suite,
         seal_suite: Suite | None = None,
         replayed_rows: int = REPLAYED_ROWS,
+        sealed_repetitions: int | None = None,
     ) -> Verification:
         """Match the rows with the suite, choose those to replay, and draw the secret seed."""
         pairs = match_rows(entry, suite)
         chosen = pairs
         if len(pairs) > replayed_rows:
             chosen = secrets.SystemRandom().sample(pairs, replayed_rows)
-        public = count_repetitions([unit for unit, _ in pairs])
+        public = check_repetitions([unit for unit, _ in pairs])
+        fewest = count_sealed_repetitions(public)
+        repetitions = sealed_repetitions or fewest
+        if repetitions < fewest:
+            raise EntryError(
+                f"--sealed-reps must be at least {fewest} for {public} public repetitions, got "
+                f"{repetitions}: with fewer, no cheat could be refused"
+            )
         seal = Seal.draw()
         sealed = list_units(
-            seal_suite or suite,
-            _ANY_ATTACK,
-            seed=seal.seed,
-            repetitions=count_sealed_repetitions(public),
+            seal_suite or suite, _ANY_ATTACK, seed=seal.seed, repetitions=repetitions
         )
         games = {drop_seed(row) for row in entry.rows}
         if not any(replace(find_setting(unit.game), seed=0) in games for unit in sealed):

@@ -108,6 +108,7 @@ def put(*path_and_value: Any) -> Callable[[Raw], object]:
             put("about", "claims_paper", "yes"),
             "about.claims_paper: Input should be a valid boolean",
         ),
+        (put("machine", "python", "x" * 301), "machine.python: String should have at most"),
         (put("suite", "seed", 1.5), "suite.seed: Input should be a valid integer"),
         (put("machine", "kernels", {"a": 1}), "machine.kernels"),
     ],
@@ -121,6 +122,13 @@ def test_forged_fields_are_named(
         read_entry(write(tmp_path / "entry.json", rehash(raw)))
     assert error in str(raised.value), raised.value
     assert "\n" not in str(raised.value) and len(str(raised.value)) < 600
+
+
+def test_infinite_numbers_are_refused(entry: Entry, tmp_path: Path) -> None:
+    text = json.dumps(entry.to_json()).replace('"options": {}', '"options": {"a": 1e999}')
+    (tmp_path / "entry.json").write_text(text)
+    with pytest.raises(EntryError, match=r"entry.json: it has a number that is too large"):
+        read_entry(tmp_path / "entry.json")
 
 
 def test_a_changed_file_is_noticed(entry: Entry, tmp_path: Path) -> None:
@@ -146,7 +154,7 @@ def test_attacks_that_cannot_be_submitted(suite: Suite, submit: Submit, tmp_path
     path.write_text(HONEST)
     with pytest.raises(EntryError, match=r"cannot submit .*file: String should match"):
         Submission.prepare(f"{path}:Votes", suite)
-    with pytest.raises(EntryError, match="at least 2 repetitions of every game, got 1; set --reps"):
+    with pytest.raises(EntryError, match="at least 2 repetitions of every game, got 1; submit"):
         Submission.prepare(f"{path.rename(tmp_path / 'plain.py')}:Votes", suite, repetitions=1)
     large = tmp_path / "large.py"
     large.write_text("#" * ((1 << 20) + 1))

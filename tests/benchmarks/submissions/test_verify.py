@@ -160,6 +160,9 @@ def test_rows_must_be_those_of_the_suite(entry: Entry, suite: Suite, tmp_path: P
     raw["rows"] = raw["rows"][:2]
     with pytest.raises(EntryError, match="1 of 3 rows of the suite small are missing"):
         match_rows(Entry.from_json(rehash(raw)), suite)
+    single = {**raw, "rows": raw["rows"][:1], "suite": {**raw["suite"], "repetitions": 1}}
+    with pytest.raises(EntryError, match="at least 2 repetitions of every game, got 1"):
+        Verification.plan(Entry.from_json(rehash(single)), suite)
     raw["rows"] += raw["rows"][:1]
     with pytest.raises(EntryError, match="a row is there twice"):
         match_rows(Entry.from_json(rehash(raw)), suite)
@@ -172,6 +175,10 @@ def test_rows_must_be_those_of_the_suite(entry: Entry, suite: Suite, tmp_path: P
     both = SUITE.replace('"SEX"', '"SEX", "DIS"')
     (tmp_path / "both.toml").write_text(both)
     more = Verification.plan(entry, suite, read_suite(tmp_path / "both.toml"), replayed_rows=1)
+    twice = Verification.plan(entry, suite, sealed_repetitions=42)
+    assert len(twice.sealed) == 42
+    with pytest.raises(EntryError, match="--sealed-reps must be at least 21 for 3 public"):
+        Verification.plan(entry, suite, sealed_repetitions=20)
     assert len(more.sealed) == 42 and len(more.replayed) == 1 and more.rows == 43
 
 

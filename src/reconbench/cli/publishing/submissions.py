@@ -72,7 +72,7 @@ Examples:
   reconbench verify entry.json
   reconbench verify entry.json --out verified
   reconbench verify entry.json --timeout 60 --memory-limit 4 --jobs 2 --json
-  reconbench verify entry.json --replay 100 --seal-suite smoke
+  reconbench verify entry.json --replay 100 --sealed-reps 20 --seal-suite smoke
   reconbench verify entry.json --suite path/to/suite.toml
 """
 
@@ -181,6 +181,14 @@ def verify(
     replay: Annotated[
         int, typer.Option(min=1, help="Public rows to play again, drawn at random.")
     ] = 20,
+    sealed_reps: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Sealed repetitions of each game; more find smaller cheats. Default: the fewest "
+            "that can refuse one.",
+        ),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -209,6 +217,7 @@ def verify(
         _find_suite(submitted, suite),
         None if seal_suite is None else find_suite(seal_suite),
         replay,
+        sealed_reps,
     )
     if not (quiet or as_json):
         typer.echo(f"sealed: {verification.seal.commitment}", err=True)
