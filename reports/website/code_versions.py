@@ -20,9 +20,9 @@ from scipy.special import stdtrit
 from reconbench.benchmarks.game.result import Result
 from reconbench.benchmarks.game.setting import Setting
 from reconbench.benchmarks.store.summary import Summary, summarise
-from reconbench.reports.leaderboard.ranking import RankedAttack, format_json
+from reconbench.reports.leaderboard.ranking import RankedAttack
 from reconbench.reports.leaderboard.table import Leaderboard
-from reconbench.reports.website.content import StoredRow
+from reconbench.reports.website.content import StoredRow, identify_options
 
 Pair = tuple[str, str]
 
@@ -91,7 +91,7 @@ class CodeVersion:
 
     def _get_gains(self) -> dict[tuple[Setting, str, int], float]:
         return {
-            (row.setting, format_json(row.attack_options), rep): 100 * gain / row.n
+            (row.setting, identify_options(row.attack_options), rep): 100 * gain / row.n
             for row in self.summaries
             for rep, gain in row.gains.items()
         }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -160,6 +161,11 @@ class SiteContent:
     def find_spec(self, suite: str) -> str:
         """What `reconbench run` takes for a suite."""
         return suite if suite in self.shipped else "path/to/suite.toml"
+
+
+def identify_options(options: Mapping[str, Any]) -> str:
+    """A text that tells options apart."""
+    return json.dumps(dict(options), sort_keys=True, default=str)
 
 
 def make_slug(name: str) -> str:

@@ -13,7 +13,7 @@ from reconbench.benchmarks.game.setting import Setting, describe_setting, dump_a
 from reconbench.benchmarks.store.summary import Summary, summarise
 from reconbench.benchmarks.submissions.verdict import Verdict
 from reconbench.reports.leaderboard.columns import Value
-from reconbench.reports.leaderboard.ranking import RankedAttack, format_json, label_attack
+from reconbench.reports.leaderboard.ranking import RankedAttack
 from reconbench.reports.leaderboard.table import Leaderboard
 from reconbench.reports.website.code_versions import (
     Change,
@@ -21,7 +21,13 @@ from reconbench.reports.website.code_versions import (
     sort_by_game,
     split_versions,
 )
-from reconbench.reports.website.content import ResultFolder, SiteContent, StoredRow, make_slug
+from reconbench.reports.website.content import (
+    ResultFolder,
+    SiteContent,
+    StoredRow,
+    identify_options,
+    make_slug,
+)
 
 CellKey = tuple[Setting, str, str]
 
@@ -37,7 +43,9 @@ class Cell:
 
     @property
     def label(self) -> str:
-        return label_attack(self.summary)
+        """The attack with its options, as the ranking calls it."""
+        options = self.values["attack_options"] if self.summary.attack_options else ""
+        return f"{self.summary.attack} {options}" if options else self.summary.attack
 
     @property
     def game(self) -> str:
@@ -46,7 +54,7 @@ class Cell:
     @property
     def path(self) -> str:
         summary = self.summary
-        named = [dump_axes(summary), summary.attack, format_json(summary.attack_options)]
+        named = [dump_axes(summary), summary.attack, identify_options(summary.attack_options)]
         digest = hashlib.sha256(json.dumps(named, sort_keys=True).encode()).hexdigest()
         return f"numbers/{self.suite.folder.slug}/{digest[:20]}.html"
 
@@ -160,8 +168,8 @@ class PreparedEntry:
 
     @property
     def label(self) -> str:
-        attack = self.verdict.entry.attack
-        return f"{attack.name} {format_json(attack.options)}" if attack.options else attack.name
+        """The attack with its options, as the ranking calls it."""
+        return self.verdict.entry.attack.name if self.standing is None else self.standing.attack
 
     @cached_property
     def sealed(self) -> Leaderboard:
@@ -224,7 +232,7 @@ def count_repetitions(rows: Sequence[Result]) -> int:
 
 
 def _get_key(row: Summary | Result) -> CellKey:
-    return row.setting, row.attack, format_json(row.attack_options)
+    return row.setting, row.attack, identify_options(row.attack_options)
 
 
 def _group_cells(

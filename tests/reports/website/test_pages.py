@@ -271,3 +271,12 @@ def test_values_are_shown_as_people_read_them() -> None:
 def test_pages_are_planned_before_they_are_made(folder: ResultFolder, rows: list[Result]) -> None:
     paths = [page.path for page in plan_pages(SiteContent("Results", (folder,)))]
     assert len(paths) == len(set(paths)) and paths[:2] == ["site.css", "index.html"]
+
+
+def test_attacks_with_options_have_pages_of_their_own(folder: ResultFolder, write: Write) -> None:
+    """Standings and games name an attack with its options in the same way."""
+    tuned = rename(folder, attack_options={"trust": 2, "b": "<b>"})
+    site = write(SiteContent("Results", (folder, replace(tuned, name="tuned"))))
+    check_links(site)
+    titles = {page.text.partition(" · ")[0].strip() for page in read_pages(site).values()}
+    assert {"Attack averaging", 'Attack averaging {"b": "<b>", "trust": 2}'} <= titles
