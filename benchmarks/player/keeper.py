@@ -58,7 +58,7 @@ def _keep(control: socket.socket) -> None:
     player: int | None = None
     control.sendall(json.dumps({"pid": os.getpid()}).encode() + b"\n")
     while True:
-        content, descriptors = b"", []
+        content, descriptors = b"", list[int]()
         # A referee that was killed before it read an answer resets the connection.
         with suppress(ConnectionResetError):
             content, descriptors, _, _ = socket.recv_fds(control, 1 << 16, 2)
