@@ -22,13 +22,14 @@ MAY_IMPORT: dict[str, set[str]] = {
     "reports": {"benchmarks"},
 }
 ROOMS = (*MAY_IMPORT, "cli")
-# What reports are made from: rows, summaries, and the values of an assessment.
+# What reports are made from: rows, summaries, verdicts, and the values of an assessment.
 RESULT_SCHEMA = {
     ("game", "result"),
     ("game", "setting"),
     ("store", "summary"),
     ("assess", "report"),
     ("assess", "exposure"),
+    ("submissions", "verdict"),
 }
 # Modules of its own that a folder of the library may hold, its __init__ not counted.
 MOST_MODULES = 14

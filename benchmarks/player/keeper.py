@@ -80,7 +80,10 @@ def _keep(control: socket.socket) -> None:
     player: int | None = None
     control.sendall(json.dumps({"pid": os.getpid()}).encode() + b"\n")
     while True:
-        content, descriptors, _, _ = socket.recv_fds(control, 1 << 16, 2)
+        content, descriptors = b"", list[int]()
+        # A referee that was killed before it read an answer resets the connection.
+        with suppress(ConnectionResetError):
+            content, descriptors, _, _ = socket.recv_fds(control, 1 << 16, 2)
         order = json.loads(content) if content else {}
         status = end_player(player, order.get("wait", 0.0))
         player = None
@@ -99,7 +102,8 @@ def _keep(control: socket.socket) -> None:
                 _become_player(*descriptors)
             for descriptor in descriptors:
                 os.close(descriptor)
-        control.sendall(json.dumps({"pid": player, "status": status}).encode() + b"\n")
+        with suppress(BrokenPipeError):
+            control.sendall(json.dumps({"pid": player, "status": status}).encode() + b"\n")
 
 
 def end_player(player: int | None, seconds: float = 0.0) -> int | None:

@@ -1,7 +1,8 @@
 """The command line. It only connects the packages.
 
-Each module holds the commands that it is named after. ``terminal`` prints tables and progress,
-``_options`` holds shared options, ``_reports`` writes the files of `run`.
+Each module holds the commands that it is named after; ``publishing`` has `submit`, `verify` and
+`site`. ``terminal`` prints tables and progress, ``_options`` holds shared options, ``_reports``
+writes the files of `run`.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from reconbench.cli import (
     results,
     suites,
 )
+from reconbench.cli.publishing import site, submissions
 from reconbench.cli.terminal.tables import make_printable
 
 app = typer.Typer(
@@ -66,6 +68,9 @@ app.command("risk", help=bounds.RISK_HELP)(bounds.risk)
 app.command("calibrate", help=bounds.CALIBRATE_HELP)(bounds.calibrate)
 app.command("compare-bounds", help=bounds.COMPARE_HELP)(bounds.compare_bounds)
 app.command("assess", help=assess.HELP)(assess.assess)
+app.command("submit", help=submissions.SUBMIT_HELP)(submissions.submit)
+app.command("verify", help=submissions.VERIFY_HELP)(submissions.verify)
+app.command("site", help=site.HELP)(site.site)
 app.command("new", help=plugins.NEW_HELP)(plugins.new)
 app.command("check", help=plugins.CHECK_HELP)(plugins.check)
 app.add_typer(audit.app, name="audit")

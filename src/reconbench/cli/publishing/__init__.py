@@ -1,0 +1,1 @@
+"""Commands for results that other people see: entries to send and verify, and the site."""
