@@ -30,6 +30,7 @@ from reconbench.reports.figures.roles import (
     ATTACK_COLOURS,
     ATTACK_SHAPES,
     BEST,
+    GUESSING,
     MOST,
     ONE_RUN,
     PRIOR,
@@ -52,6 +53,11 @@ def _wrap_label(characters: int) -> str:
     return rf"split(trim(replace({wrapped}, regexp('\n+', 'g'), '\n')), '\n')"
 
 
+def _in_place() -> alt.EncodingSortField:
+    """The order of the rows, most to gain first."""
+    return alt.EncodingSortField(field="place", op="min")
+
+
 def _panels(
     chart: alt.Chart | alt.LayerChart, columns: int, x: Literal["shared", "independent"] = "shared"
 ) -> alt.FacetChart:
@@ -62,7 +68,7 @@ def _panels(
         labelAnchor="start",
     )
     found: alt.FacetChart = chart.facet(
-        facet=alt.Facet("group:N", title=None, sort=None, header=header),
+        facet=alt.Facet("group:N", title=None, sort=_in_place(), header=header),
         data=alt.NamedData(name=SOURCE),
         columns=columns,
     ).resolve_scale(y="independent", x=x, yOffset="independent")
@@ -90,7 +96,8 @@ def _colour_and_shape(name: str, title: str, columns: int = 2) -> tuple[alt.Colo
 
 def _line_colour(name: str = "who") -> alt.Stroke:
     """The same colours on a scale of its own, so that the legend shows marks alone."""
-    return alt.Stroke(f"{name}:N", scale=alt.Scale(range=_colours(name)), legend=None)
+    own = "whose" if name == "who" else name
+    return alt.Stroke(f"{own}:N", scale=alt.Scale(range=_colours(name)), legend=None)
 
 
 def _colours(name: str) -> list[str]:
@@ -126,6 +133,8 @@ def _success_tip() -> list[alt.Tooltip]:
 def bars() -> alt.FacetChart:
     """Swanberg 2025, figure 4: prior, attacks, best possible and ceilings, column by column."""
     base = alt.Chart()
+    # Guessing is drawn as what attacks are measured against.
+    attacks = base.transform_filter(alt.datum.attack != GUESSING)
     colour, shape = _colour_and_shape("who", "attack")
     tip = _success_tip()
     y = alt.Y("line:N", title=None, sort=None, axis=alt.Axis(labelLimit=LABELS))
@@ -159,14 +168,14 @@ def bars() -> alt.FacetChart:
                 base.mark_tick(style=BEST, thickness=2.5, size=LINE - 8).encode(
                     y=y, x=x("best_possible"), tooltip=tip
                 ),
-                base.mark_rule(strokeWidth=2).encode(
+                attacks.mark_rule(strokeWidth=2).encode(
                     y=y,
                     yOffset=lane,
                     x=x("expected_success_low"),
                     x2="expected_success_high_share:Q",
                     stroke=_line_colour(),
                 ),
-                base.mark_point(filled=True, size=55, opacity=1).encode(
+                attacks.mark_point(filled=True, size=55, opacity=1).encode(
                     y=y,
                     yOffset=lane,
                     x=x("expected_success"),
@@ -187,6 +196,8 @@ def bars() -> alt.FacetChart:
 def sweep(x: alt.X) -> alt.FacetChart:
     """Success over one axis: attacks as lines, prior, best possible and ceilings behind them."""
     base = alt.Chart()
+    # Guessing is drawn as what attacks are measured against.
+    attacks = base.transform_filter(alt.datum.attack != GUESSING)
     colour, shape = _colour_and_shape("who", "attack")
     behind = {
         "baseline_expected": (PRIOR, [6, 3]),
@@ -210,16 +221,16 @@ def sweep(x: alt.X) -> alt.FacetChart:
                     )
                     for name, (role, dash) in behind.items()
                 ),
-                base.mark_line(strokeWidth=1.5).encode(
+                attacks.mark_line(strokeWidth=1.5).encode(
                     x=x, y=y("expected_success"), stroke=_line_colour()
                 ),
-                base.mark_rule().encode(
+                attacks.mark_rule().encode(
                     x=x,
                     y=y("expected_success_low"),
                     y2="expected_success_high_share:Q",
                     stroke=_line_colour(),
                 ),
-                base.mark_point(filled=True, size=55, opacity=1).encode(
+                attacks.mark_point(filled=True, size=55, opacity=1).encode(
                     x=x, y=y("expected_success"), color=colour, shape=shape, tooltip=_success_tip()
                 ),
             ]
@@ -247,7 +258,8 @@ def heat() -> alt.FacetChart:
     open_ = _value("open", "ceiling less success, % of n")
     tip = [*_where(), open_, _value("gap_closed", "share of the gap closed", ".2f")]
     x = by_budget()
-    y = alt.Y("targets:N", title=None, sort=None, axis=alt.Axis(labelLimit=LABELS))
+    order = alt.EncodingSortField(field="possible", op="max", order="descending")
+    y = alt.Y("targets:N", title=None, sort=order, axis=alt.Axis(labelLimit=LABELS))
     base = alt.Chart()
     is_dark = "datum.open - datum.least > 0.5 * (datum.widest - datum.least)"
     cells = base.mark_rect(stroke="#88888866").encode(

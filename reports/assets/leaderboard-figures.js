@@ -52,8 +52,9 @@ const who = (row) => at("attack", row) + (at("attack_options", row) === "{}" ? "
 // An attack looks the same in all figures; the legend lists those that are drawn.
 const fixLooks = (node, drawn) => {
   if (node === null || typeof node !== "object") return;
-  if (node.field === "who" && node.scale && node.scale.range) {
-    node.scale.domain = data.attacks;
+  if ((node.field === "who" || node.field === "whose") && node.scale && node.scale.range) {
+    // Vega-Lite joins the legends of equal domains, and lines have none: one more value.
+    node.scale.domain = node.legend ? data.attacks : [...data.attacks, ""];
     if (node.legend) node.legend.values = drawn;
   }
   Object.values(node).forEach((part) => fixLooks(part, drawn));
@@ -82,7 +83,7 @@ const fitSpec = (spec, width) => {
 };
 const drawInto = (place, { chart, measure }, rows, width, colour, caption = {}) => {
   const values = rows.map((row) => Object.fromEntries(chart.columns.map((name) => [field(name), at(name, row)])));
-  const here = new Set(rows.map(who));
+  const here = new Set(rows.filter((row) => !(measure && at("attack", row) === data.guessing)).map(who));
   const fitted = fitSpec(useMeasure(chart.spec, measure), width);
   fixLooks(fitted, data.attacks.filter((name) => here.has(name)));
   const spec = { ...fitted, ...caption, $schema: "https://vega.github.io/schema/vega-lite/v6.json", data: { name: "rows", values } };

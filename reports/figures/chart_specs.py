@@ -98,12 +98,15 @@ def build_spec(
     """A drawing over the data source, its panels named by an expression over a row."""
     named = calculate(
         who=_LABEL,
+        whose=_LABEL,
         budget=_BUDGET,
         budget_order="datum.epsilon === null ? 1e300 : datum.epsilon",
         panel=name_panel(game),
         group=group,
     )
-    source = {"data": {"name": SOURCE}, "transform": [*named, *transforms]}
+    # Panels and lines keep the order of the rows: most to gain first.
+    place = {"window": [{"op": "row_number", "as": "place"}]}
+    source = {"data": {"name": SOURCE}, "transform": [place, *named, *transforms]}
     return {**source, **_load_drawings()[drawing]}
 
 
@@ -141,8 +144,10 @@ def fix_looks(spec: Mapping[str, Any], attacks: Sequence[str], drawn: Sequence[s
         if not isinstance(node, dict):
             return node
         fixed = {name: fix(part) for name, part in node.items()}
-        if fixed.get("field") == "who" and "range" in (fixed.get("scale") or {}):
-            fixed["scale"] = {**fixed["scale"], "domain": list(attacks)}
+        if fixed.get("field") in ("who", "whose") and "range" in (fixed.get("scale") or {}):
+            # Vega-Lite joins the legends of equal domains, and lines have none: one more value.
+            lines = [] if fixed.get("legend") else [""]
+            fixed["scale"] = {**fixed["scale"], "domain": [*attacks, *lines]}
             if fixed.get("legend"):
                 fixed["legend"] = {**fixed["legend"], "values": list(drawn)}
         return fixed

@@ -144,9 +144,10 @@ _RELIABILITY: Sequence[Mapping[str, Any]] = (
     ),
     {
         "aggregate": [
-            {"op": "sum", "field": name, "as": name} for name in ("records", "sure", "right")
+            *({"op": "sum", "field": name, "as": name} for name in ("records", "sure", "right")),
+            {"op": "min", "field": "place", "as": "place"},
         ],
-        "groupby": ["group", "who", "tenth"],
+        "groupby": ["group", "who", "whose", "tenth"],
     },
     *calculate(
         said="100 * datum.sure / datum.records",
@@ -161,9 +162,9 @@ _RELIABILITY: Sequence[Mapping[str, Any]] = (
 )
 
 _READS_SWEEP = (
-    "Coloured lines with marks: attacks, with 95 % intervals. Grey dashes: the prior alone. Black "
-    "dots: the best possible. Grey line: the ceiling on the mean. Grey area: the ceilings on a "
-    "single run, from 5 % to 95 %. Higher is more leaked."
+    "Coloured lines with marks: attacks, expected success with 95 % intervals. Grey dashes: the "
+    "prior alone. Black dots: the best possible. Grey line: the ceiling on the mean. Grey area: the "
+    "ceilings on a single run, from 5 % to 95 %. Higher is more leaked."
 )
 _ROLES: Mapping[str, str] = {
     PRIOR: "the prior alone",
@@ -212,6 +213,7 @@ class _Sweep:
             ),
             varies=self.varies,
             measure=SHARE,
+            roles={f"{role}-line": text for role, text in _ROLES.items()},
         )
 
 
@@ -338,7 +340,10 @@ def list_charts(columns: Collection[str]) -> list[Chart]:
                 game,
                 "heat",
                 "datum.who + ': ' + datum.panel",
-                *calculate(open="100 * (datum.tightest_mean - datum.expected_success) / datum.n"),
+                *calculate(
+                    open="100 * (datum.tightest_mean - datum.expected_success) / datum.n",
+                    possible="(datum.tightest_mean - datum.baseline_expected) / datum.n",
+                ),
                 {
                     "joinaggregate": [
                         {"op": "min", "field": "open", "as": "least"},

@@ -14,7 +14,7 @@ from typing import Any
 from reconbench.reports.figures.chart_specs import SOURCE, field_name, fix_looks, role_styles
 from reconbench.reports.figures.charts import Chart, list_charts, select_rows
 from reconbench.reports.figures.overview import label_row
-from reconbench.reports.figures.roles import list_looks
+from reconbench.reports.figures.roles import GUESSING, list_looks
 from reconbench.reports.leaderboard.columns import ReportError, Value
 from reconbench.reports.leaderboard.table import Leaderboard, format_csv
 from reconbench.reports.text.templates import printable
@@ -83,7 +83,7 @@ def draw_leaderboard_figures(
                 "view": {"stroke": "#cccccc"},
                 "style": role_styles(),
             },
-            **fix_looks(chart.spec, attacks, _list_drawn(attacks, rows)),
+            **fix_looks(chart.spec, [*map(printable, attacks)], _list_drawn(chart, attacks, rows)),
             "title": {
                 "text": chart.title,
                 "subtitle": wrap(chart.reads, _CAPTION_WIDTH),
@@ -96,9 +96,12 @@ def draw_leaderboard_figures(
             yield FigureFile(f"{chart.name}.{form}", _render(converter, json.dumps(spec), form))
 
 
-def _list_drawn(attacks: Sequence[str], rows: Sequence[Mapping[str, Value]]) -> list[str]:
-    here = {printable(label_row(row)) for row in rows}
-    return [attack for attack in attacks if printable(attack) in here]
+def _list_drawn(
+    chart: Chart, attacks: Sequence[str], rows: Sequence[Mapping[str, Value]]
+) -> list[str]:
+    """The attacks in the legend; figures of records draw guessing as a line of its own."""
+    here = {label_row(row) for row in rows if not (chart.measure and row["attack"] == GUESSING)}
+    return [printable(attack) for attack in attacks if attack in here]
 
 
 def _render(converter: Any, spec: str, form: Format) -> bytes:

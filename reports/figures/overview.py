@@ -27,7 +27,7 @@ FIRST_LINES, ALL_LINES = 16, 40
 MOST_ATTACKS = 6
 MOST_BUDGETS = 3
 # Heights in pixels of a lane of a line, of the title of a plot, and of its axis.
-_LANE, _TITLE, _AXIS = 8, 26, 26
+_LANE, _TITLE, _AXIS = 8, 24, 26
 _LONGEST_NAME = 19
 # Intervals stretch the axis by at most this share of what is drawn without them.
 _STRETCH = 0.3
@@ -267,6 +267,8 @@ def _name_group(key: tuple[Value, ...], keys: Sequence[tuple[Value, ...]]) -> st
     parts = []
     for index, name in enumerate(shared):
         value = key[index]
+        if value is None or value == "":
+            continue
         differs = len({other[index] for other in keys}) > 1
         axis = AXES.get(name)
         if name == "dataset":
@@ -290,7 +292,7 @@ def _draw_group(
     order = sorted(lines, key=lambda key: -max(g.possible for g in lines[key].values()))
     kept = order[:most]
     budgets = _choose_budgets(_budgets(lines)) if brief_form else _budgets(lines)
-    height = max(22, _LANE * max(1, len(looks)) + 6)
+    height = max(20, _LANE * max(1, len(looks)) + 4)
     names = []
     for index, key in enumerate(kept):
         full = _name_line(key, order)

@@ -25,7 +25,7 @@ from reconbench.reports.figures.chart_specs import ASSETS, GAIN_TITLE, SCRIPT, S
 from reconbench.reports.figures.charts import NO_ATTACK, Chart, list_charts, select_rows
 from reconbench.reports.figures.computed_overview import draw_computed_overview
 from reconbench.reports.figures.overview import build_overview
-from reconbench.reports.figures.roles import ATTACK_COLOURS, list_looks
+from reconbench.reports.figures.roles import ATTACK_COLOURS, GUESSING, list_looks
 from reconbench.reports.leaderboard.columns import AXIS_COLUMNS, PRINTED, Value
 from reconbench.reports.leaderboard.flags import MEANINGS, Weight
 from reconbench.reports.leaderboard.glossary import GLOSSARY
@@ -185,8 +185,11 @@ def _build_payload(
         "glossary": GLOSSARY,
         "facts": [[name, value] for name, value in facts.items()],
         "none": NO_ATTACK,
+        "guessing": GUESSING,
         "measures": {"share": SHARE_TITLE, "gain": GAIN_TITLE},
-        "attacks": [look.attack for look in list_looks(a.attack for a in leaderboard.ranking)],
+        "attacks": [
+            printable(look.attack) for look in list_looks(a.attack for a in leaderboard.ranking)
+        ],
         "charts": [
             {item.name: getattr(chart, item.name) for item in fields(chart)} for chart in drawn
         ],
