@@ -59,12 +59,12 @@ const fixLooks = (node, drawn) => {
   }
   Object.values(node).forEach((part) => fixLooks(part, drawn));
 };
-const fitSpec = (spec, width) => {
+const fitSpec = (spec, width, longest) => {
   const result = spec;
   const unit = result.spec ?? result;
   if (result.columns === 2 && width < 640) result.columns = 1;
   if (typeof unit.width === "number") {
-    const margin = unit.height && unit.height.step ? (width < 500 ? 135 : 205) : 75;
+    const margin = unit.height && unit.height.step ? (width < 500 ? 135 : 30 + Math.min(180, 7 * longest)) : 75;
     unit.width = Math.max(140, Math.floor(width / (result.columns ?? 1)) - margin);
     if (result.facet && result.facet.header) result.facet.header.labelLimit = unit.width;
   }
@@ -84,7 +84,8 @@ const fitSpec = (spec, width) => {
 const drawInto = (place, { chart, measure }, rows, width, colour, caption = {}) => {
   const values = rows.map((row) => Object.fromEntries(chart.columns.map((name) => [field(name), at(name, row)])));
   const here = new Set(rows.filter((row) => !(measure && at("attack", row) === data.guessing)).map(who));
-  const fitted = fitSpec(useMeasure(chart.spec, measure), width);
+  const longest = Math.max(...rows.map((row) => at("targets", row).length)) + (chart.name === "split" ? 18 : 0);
+  const fitted = fitSpec(useMeasure(chart.spec, measure), width, longest);
   fixLooks(fitted, data.attacks.filter((name) => here.has(name)));
   const spec = { ...fitted, ...caption, $schema: "https://vega.github.io/schema/vega-lite/v6.json", data: { name: "rows", values } };
   return window.vegaEmbed(place, spec, { ast: true, actions: false, renderer: "svg", config: themeConfig(colour), tooltip: { theme: "page" } });
@@ -178,6 +179,8 @@ figures.forEach((each) => {
     embed(each);
   });
 });
+// Promises settle before the print preview is laid out, so what was not yet drawn is drawn now.
+window.addEventListener("beforeprint", () => figures.forEach((each) => { if (each.wanted !== null && each.drawn !== each.wanted) embed(each); }));
 let width = window.innerWidth;
 window.addEventListener("resize", () => {
   if (Math.abs(window.innerWidth - width) < 40) return;

@@ -183,7 +183,7 @@ if (table) {
   const head = make("tr", {}, make("th", { scope: "col" }, make("span", { class: "hidden" }, "details")));
   data.shown.forEach((name) => {
     const button = make("button", { type: "button", "data-term": name }, data.titles[name] ?? name);
-    const th = make("th", { scope: "col", "aria-sort": "none", "data-name": name, ...(numeric(name) ? { class: "number" } : {}) }, button);
+    const th = make("th", { scope: "col", "aria-sort": "none", "data-name": name, ...(numeric(name) ? { class: "number" } : {}) }, button, make("span", { class: "paper" }, data.titles[name] ?? name));
     button.addEventListener("click", () => {
       order = { name, sign: order.name === name ? -order.sign : 1 };
       markOrder();

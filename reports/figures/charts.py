@@ -163,8 +163,8 @@ _RELIABILITY: Sequence[Mapping[str, Any]] = (
 
 _READS_SWEEP = (
     "Coloured lines with marks: attacks, expected success with 95 % intervals. Grey dashes: the "
-    "prior alone. Black dots: the best possible. Grey line: the ceiling on the mean. Grey area: the "
-    "ceilings on a single run, from 5 % to 95 %. Higher is more leaked."
+    "prior alone. Black dots: the best possible. Grey line: the ceiling on the mean. Grey area: "
+    "the ceilings on a single run, from 5 % to 95 %. Higher is more leaked."
 )
 _ROLES: Mapping[str, str] = {
     PRIOR: "the prior alone",
