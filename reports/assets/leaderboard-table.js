@@ -66,7 +66,7 @@ const filters = Array.from(document.querySelectorAll("details.filter"), (box) =>
     const wanted = chosen.get(name);
     inputs.forEach((input, index) => { input.checked = Boolean(wanted && wanted.has(values[index])); });
     const names = wanted ? values.filter((value) => wanted.has(value)).map((value) => cut(format(name, value), 20)) : [];
-    box.querySelector("output").textContent = names.length === 0 ? "all" : names.length > 3 ? `${names.length} of ${values.length}` : names.join(", ");
+    box.querySelector("summary b").textContent = names.length === 0 ? "all" : names.length > 3 ? `${names.length} of ${values.length}` : names.join(", ");
   };
   return { name, values, box, show };
 });
