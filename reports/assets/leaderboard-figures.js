@@ -121,10 +121,10 @@ const embed = async (each) => {
   place.removeAttribute("role");
   box.dataset.drawn = String(rows.length);
 };
-// What is on screen is drawn at once, the rest while the browser is idle: paper shows all of it.
+// What is on screen is drawn at once, the rest once the reader has settled and the browser is idle.
 let drawing = false;
-const idle = window.requestIdleCallback ? (work) => window.requestIdleCallback(work, { timeout: 300 }) : (work) => setTimeout(work, 50);
-const drawRest = () => {
+const idle = (work, pause) => setTimeout(() => (window.requestIdleCallback ? window.requestIdleCallback(work, { timeout: 300 }) : work()), pause);
+const drawRest = (pause = PAUSE) => {
   if (drawing) return;
   drawing = true;
   idle(async () => {
@@ -132,8 +132,8 @@ const drawRest = () => {
     if (next) await embed(next);
     else document.documentElement.dataset.figures = "drawn";
     drawing = false;
-    if (next) drawRest();
-  });
+    if (next) drawRest(0);
+  }, pause);
 };
 const redraw = (rows) => {
   delete document.documentElement.dataset.figures;

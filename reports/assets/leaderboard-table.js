@@ -3,6 +3,7 @@ const size = data.size;
 const PAGE = 50;
 const PRINTED = 500;
 const ALL_GROUPS = 400;
+const PAUSE = 400;
 const make = (tag, attributes = {}, ...children) => {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);

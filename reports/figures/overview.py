@@ -300,13 +300,9 @@ def _draw_group(
         names.append(
             Name(_TITLE + height * (index + 0.5), brief(full, _LONGEST_NAME), full, number(prior))
         )
+    hidden = {"line": len(order) - len(kept), "budget": len(_budgets(lines)) - len(budgets)}
     left_out = [
-        *([f"{len(order) - most} more lines"] if len(order) > most else []),
-        *(
-            [f"{len(_budgets(lines)) - len(budgets)} more budgets"]
-            if len(_budgets(lines)) > len(budgets)
-            else []
-        ),
+        f"{count} more {noun}{'' if count == 1 else 's'}" for noun, count in hidden.items() if count
     ]
     return Group(
         title,

@@ -37,8 +37,8 @@ def write_computed(leaderboard: Leaderboard) -> list[Markup]:
     metrics = dict.fromkeys(row.metric for row in rows)
     return [
         Markup(
-            "No attack was played. {} of bounds on one target, from the guarantee alone."
-        ).format(_count(len(rows), "computed row")),
+            "No attack was played. {} computed: bounds on one target, from the guarantee."
+        ).format(f"{_count(len(rows), 'row')} {'was' if len(rows) == 1 else 'were'}"),
         Markup("The values are {}, by {}: {}.").format(
             _list_names(list(metrics)), _count(len(bounds), "bound"), _list_names(list(bounds))
         ),

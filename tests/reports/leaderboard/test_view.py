@@ -93,7 +93,7 @@ def test_figures_change_between_records_and_gains(
     assert "records gained over the prior" in figure.inner_text()
     button.click()
     page.wait_for_function(
-        "() => document.querySelector('#figure-success svg')?.textContent"
+        "() => document.querySelector('#figure-success .plot svg')?.textContent"
         ".includes('records reconstructed')"
     )
     # the axis fits the data: nothing is near 0
@@ -124,7 +124,7 @@ def test_cells_of_the_heat_map_have_numbers(
 ) -> None:
     page = opened(rows)
     reader.drawn(page)
-    texts = page.locator("#figure-heat .mark-text.role-mark text").all_inner_texts()
+    texts = page.locator("#figure-heat .mark-text.role-mark text").all_text_contents()
     cells = [row for row in Leaderboard.from_summaries(rows).rows if row["expected_success"]]
     assert len(texts) == len(cells)
     assert all(math.isfinite(float(text.replace("−", "-"))) for text in texts)
