@@ -151,6 +151,15 @@ def build_overview(rows: Sequence[Row], attacks: Sequence[str]) -> Overview | No
     notes = []
     if len(axes) > 1:
         notes.append("Each budget has its own scale.")
+    shown = {look.attack for look in looks}
+    if any(
+        gains.most is not None and gains.attacks[name][0] > gains.most + 0.05
+        for key in (*first, *more)
+        for by_budget in games[key].values()
+        for gains in by_budget.values()
+        for name in shown & gains.attacks.keys()
+    ):
+        notes.append("A mark beyond its bar is there by chance, unless a flag says otherwise.")
     if dropped:
         notes.append(f"{len(dropped)} lower-ranked attacks are in the table alone.")
     if len(more) < len(whole):

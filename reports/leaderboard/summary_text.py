@@ -113,14 +113,21 @@ def _say_limits(rows: Sequence[Summary]) -> str:
     most = [
         (ceiling, row.n) for row in rows if (ceiling := tightest_mean(row.ceilings)) is not None
     ]
-    text = f"; the best possible is {_per_hundred(best)}" if len(best) == len(rows) else ""
+    score = number(100 * fmean(_share(row) for row in rows))
+    parts = []
+    if len(best) == len(rows):
+        limit = _per_hundred(best)
+        parts.append(f"the best possible is {limit}{_explain_excess(score, limit)}")
     if len(most) == len(rows):
-        text += f"{', and' if text else ';'} no attack expects more than {_per_hundred(most)}"
-        above = sum(_share(row) for row in rows) > sum(ceiling / n for ceiling, n in most)
-        text += (
-            " (its score is above that by chance, unless an alarm says otherwise)" if above else ""
-        )
-    return text
+        limit = _per_hundred(most)
+        excess = _explain_excess(score, limit, ", unless an alarm says otherwise")
+        parts.append(f"no attack expects more than {limit}{excess}")
+    return f"; {', and '.join(parts)}" if parts else ""
+
+
+def _explain_excess(score: str, limit: str, but: str = "") -> str:
+    """Why a score as printed is above a limit as printed."""
+    return f" (the score is above it by chance{but})" if float(score) > float(limit) else ""
 
 
 def _say_most(row: Summary) -> str:

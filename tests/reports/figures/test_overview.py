@@ -90,6 +90,12 @@ def test_intervals_do_not_squeeze_what_they_are_about(bounded: Summary) -> None:
     assert (mark.low, mark.high) == (0, 100) and mark.beyond_low and mark.beyond_high
 
 
+def test_marks_beyond_the_bar_are_explained(bounded: Summary) -> None:
+    said = "A mark beyond its bar is there by chance, unless a flag says otherwise."
+    assert said not in overview(bounded).notes
+    assert said in overview(replace(bounded, expected_success=64.0)).notes
+
+
 def test_guessing_is_the_zero_line_and_no_attack(bounded: Summary) -> None:
     found = overview(bounded, replace(bounded, attack="prior"))
     assert [look.attack for look in found.looks] == ["rap"]

@@ -318,7 +318,7 @@ def test_a_score_above_the_ceiling_is_explained(
         bounded, expected_success=65.0, expected_success_low=low, expected_success_high=high
     )
     first, second = sentences(row)[1:]
-    assert "by chance, unless an alarm says otherwise" in first
+    assert "more than 63.1 (the score is above it by chance, unless an alarm" in first
     assert "no attack expects more than 63.1" in second and said in second
 
 
