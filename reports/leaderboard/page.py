@@ -36,7 +36,7 @@ from reconbench.reports.leaderboard.summary_text import (
     write_trust,
 )
 from reconbench.reports.leaderboard.table import Leaderboard
-from reconbench.reports.text.number_format import number
+from reconbench.reports.text.number_format import number, p_value, signed
 from reconbench.reports.text.templates import printable, template
 
 _SCRIPT_PARTS = ("table", "figures", "page")
@@ -113,6 +113,9 @@ def render_page(
         trust=write_trust(leaderboard),
         percent=lambda share: f"{number(100 * share)} %",
         rankings=_group_ranking(leaderboard),
+        comparisons=list(getattr(leaderboard, "comparisons", ())),
+        signed=signed,
+        p_value=p_value,
         raised=[(flag, MEANINGS[flag], count) for flag, count in leaderboard.count_flags().items()],
         serious=(Weight.ALARM, Weight.CAUTION),
         meanings=MEANINGS,

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from html.parser import HTMLParser
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -333,6 +334,26 @@ def test_too_few_repetitions_and_alarms_are_reported(
     assert sentences(failed) == sentences() == []
     unranked = replace(bounded, ceilings={}, outcomes={0: (55, 48), 1: (56, 48)})
     assert "leading attack" in sentences(unranked)[1]
+
+
+def test_pairs_of_attacks_are_compared(bounded: Summary, monkeypatch: pytest.MonkeyPatch) -> None:
+    pair = SimpleNamespace(
+        attack="rap",
+        other="<b>",
+        adversary="realistic",
+        attacker_prior="same",
+        mean=1.234,
+        low=-0.5,
+        high=3.0,
+        p=0.25,
+        cells=4,
+        tables=5,
+    )
+    pairs = [pair, *[SimpleNamespace(**{**vars(pair), "low": None})] * 24]
+    monkeypatch.setattr(Leaderboard, "comparisons", pairs, raising=False)
+    texts = page(replace(bounded, outcomes={0: (50, 48), 1: (51, 48)})).texts
+    assert {"+1.23", "−0.50 to +3.00", "0.25", "<b>", "needs two tables"} <= set(texts)
+    assert "The first 20 of 25 pairs." in " ".join(texts)
 
 
 def test_computed_rows_are_drawn_apart(summary: Summary) -> None:
