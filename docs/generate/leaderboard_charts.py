@@ -310,7 +310,9 @@ def time() -> alt.Chart:
         alt.Chart()
         .mark_point(filled=True, size=50, opacity=0.7)
         .encode(
-            x=alt.X("seconds:Q", title="seconds for one table", scale=alt.Scale(type="log")),
+            x=alt.X(
+                "seconds:Q", title="seconds for one table", scale=alt.Scale(type="log", nice=False)
+            ),
             y=alt.Y("normalised_advantage:Q", title="advantage (0: prior, 1: all)"),
             color=colour,
             shape=shape,

@@ -182,9 +182,13 @@ figures.forEach((each) => {
 // Promises settle before the print preview is laid out, so what was not yet drawn is drawn now.
 window.addEventListener("beforeprint", () => figures.forEach((each) => { if (each.wanted !== null && each.drawn !== each.wanted) embed(each); }));
 let width = window.innerWidth;
+let resizing = 0;
 window.addEventListener("resize", () => {
-  if (Math.abs(window.innerWidth - width) < 40) return;
-  width = window.innerWidth;
-  figures.forEach((each) => { each.drawn = null; });
-  if (table) redraw(filterRows());
+  clearTimeout(resizing);
+  resizing = setTimeout(() => {
+    if (Math.abs(window.innerWidth - width) < 40) return;
+    width = window.innerWidth;
+    figures.forEach((each) => { each.drawn = null; });
+    if (table) redraw(filterRows());
+  }, 200);
 });

@@ -258,6 +258,7 @@ const details = (row) => {
   groups.forEach(([title, pattern]) => {
     const names = data.columns.map((each) => each.name).filter((name) => !done.has(name) && pattern.test(name));
     names.forEach((name) => done.add(name));
+    names.sort((a, b) => b.startsWith("expected_success") - a.startsWith("expected_success"));
     const pairs = names.map((name) => [name, format(name, at(name, row)), [kinds.get(name).meaning, kinds.get(name).direction].filter(Boolean).join(". ")]).filter(([, value]) => value !== "");
     if (pairs.length) body.append(make("h3", {}, title), list(pairs));
   });
