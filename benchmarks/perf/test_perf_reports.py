@@ -62,6 +62,11 @@ def summaries(count: int) -> list[Summary]:
                 for tenth in range(4, 10)
             },
             above_proved=0.0,
+            expected_success=50 + place % 7 + place / count,
+            expected_success_low=49 + place / count,
+            expected_success_high=58 + place / count,
+            scored_by="exact posterior",
+            scores={rep: (48.5 + (place * rep) % 11, 48 + place / count) for rep in range(20)},
         )
         for place in range(count)
     ]

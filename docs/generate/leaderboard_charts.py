@@ -18,25 +18,29 @@ from typing import Any, Literal
 import altair as alt
 import vl_convert
 
-from reconbench.reports.figures.charts import DRAWINGS, PARTS, SCRIPT, SOURCE, field_name
+from reconbench.reports.figures.chart_specs import (
+    DRAWINGS,
+    SCRIPT,
+    SHARE_TITLE,
+    SOURCE,
+    field_name,
+)
+from reconbench.reports.figures.charts import PARTS
+from reconbench.reports.figures.roles import (
+    ATTACK_COLOURS,
+    ATTACK_SHAPES,
+    BEST,
+    GUESSING,
+    MOST,
+    ONE_RUN,
+    PRIOR,
+)
 from reconbench.reports.figures.svg import PALETTE
 
 # Average width of a character of a panel's name, in pixels.
 CHARACTER = 6
 # One more than there are colours: scales repeat their ranges, so 7 · 8 = 56 series look different.
-SHAPES = (
-    "circle",
-    "square",
-    "triangle-up",
-    "diamond",
-    "cross",
-    "triangle-down",
-    "triangle-left",
-    "triangle-right",
-)
-PRIOR, CEILING, MOST, BEST = "#8a919b", "#c27d00", "#8e4ec6", "#5b8c00"
-# No attack has this shape.
-STAR = "M0,-1L.22,-.31L.95,-.31L.36,.12L.59,.81L0,.38L-.59,.81L-.36,.12L-.95,-.31L-.22,-.31Z"
+SHAPES = tuple(ATTACK_SHAPES)
 LABELS = 180
 LINE = 28
 WIDTH = 460
@@ -49,7 +53,14 @@ def _wrap_label(characters: int) -> str:
     return rf"split(trim(replace({wrapped}, regexp('\n+', 'g'), '\n')), '\n')"
 
 
-def _panels(chart: alt.Chart | alt.LayerChart, columns: int) -> alt.FacetChart:
+def _in_place() -> alt.EncodingSortField:
+    """The order of the rows, most to gain first."""
+    return alt.EncodingSortField(field="place", op="min")
+
+
+def _panels(
+    chart: alt.Chart | alt.LayerChart, columns: int, x: Literal["shared", "independent"] = "shared"
+) -> alt.FacetChart:
     header = alt.Header(
         labelExpr=_wrap_label(WIDTH // columns // CHARACTER),
         labelLimit=2 * WIDTH // columns,
@@ -57,10 +68,10 @@ def _panels(chart: alt.Chart | alt.LayerChart, columns: int) -> alt.FacetChart:
         labelAnchor="start",
     )
     found: alt.FacetChart = chart.facet(
-        facet=alt.Facet("group:N", title=None, sort=None, header=header),
+        facet=alt.Facet("group:N", title=None, sort=_in_place(), header=header),
         data=alt.NamedData(name=SOURCE),
         columns=columns,
-    ).resolve_scale(y="independent", x="shared", yOffset="independent")
+    ).resolve_scale(y="independent", x=x, yOffset="independent")
     return found
 
 
@@ -78,14 +89,20 @@ def _colour_and_shape(name: str, title: str, columns: int = 2) -> tuple[alt.Colo
     """Colour and shape together, so that nothing depends on colour alone."""
     legend = _legend(title, columns)
     return (
-        alt.Color(f"{name}:N", scale=alt.Scale(range=list(PALETTE)), legend=legend),
+        alt.Color(f"{name}:N", scale=alt.Scale(range=_colours(name)), legend=legend),
         alt.Shape(f"{name}:N", scale=alt.Scale(range=list(SHAPES)), legend=legend),
     )
 
 
 def _line_colour(name: str = "who") -> alt.Stroke:
     """The same colours on a scale of its own, so that the legend shows marks alone."""
-    return alt.Stroke(f"{name}:N", scale=alt.Scale(range=list(PALETTE)), legend=None)
+    own = "whose" if name == "who" else name
+    return alt.Stroke(f"{own}:N", scale=alt.Scale(range=_colours(name)), legend=None)
+
+
+def _colours(name: str) -> list[str]:
+    """Those of attacks, which leave grey and black to what attacks are measured against."""
+    return list(ATTACK_COLOURS if name == "who" else PALETTE)
 
 
 def _text(name: str, title: str) -> alt.Tooltip:
@@ -104,7 +121,7 @@ def _where() -> list[alt.Tooltip]:
 def _success_tip() -> list[alt.Tooltip]:
     return [
         *_where(),
-        _value("success_share", "success, % of n"),
+        _value("expected_success_share", "expected success, %"),
         _value("baseline_expected_share", "prior expects, %"),
         _value("best_possible_share", "best possible, %"),
         _value("tightest_mean_share", "ceiling on the mean, %"),
@@ -113,64 +130,74 @@ def _success_tip() -> list[alt.Tooltip]:
     ]
 
 
-_SHARE = "records reconstructed, % of n"
-
-
 def bars() -> alt.FacetChart:
     """Swanberg 2025, figure 4: prior, attacks, best possible and ceilings, column by column."""
     base = alt.Chart()
+    # Guessing is drawn as what attacks are measured against.
+    attacks = base.transform_filter(alt.datum.attack != GUESSING)
     colour, shape = _colour_and_shape("who", "attack")
     tip = _success_tip()
     y = alt.Y("line:N", title=None, sort=None, axis=alt.Axis(labelLimit=LABELS))
     lane = alt.YOffset("who:N", sort=None)
 
     def x(name: str) -> alt.X:
-        scale = alt.Scale(domain=[0, 100])
-        return alt.X(f"{field_name(name)}_share:Q", title=_SHARE, scale=scale, stack=None)
+        scale = alt.Scale(zero=False)
+        return alt.X(f"{field_name(name)}_share:Q", title=SHARE_TITLE, scale=scale, stack=None)
 
-    ticks = {"tightest_0.05": 7, "tightest_0.5": 12, "tightest_0.95": 7}
+    ticks = {"tightest_0.05": 9, "tightest_0.5": 5, "tightest_0.95": 9}
     paper = [_text("paper", "printed in"), _value("paper_success_share", "success, %")]
     return _panels(
         alt.LayerChart(
             layer=[
-                base.mark_bar(color=PRIOR, opacity=0.12).encode(
-                    y=y, x=x("baseline_expected"), tooltip=tip
+                base.mark_bar(style=MOST, opacity=0.4, height=12).encode(
+                    y=y, x=x("baseline_expected"), x2="tightest_mean_share:Q", tooltip=tip
                 ),
-                base.mark_rule(color=CEILING, strokeWidth=1.5).encode(
+                base.mark_tick(style=MOST, thickness=2, size=12).encode(y=y, x=x("tightest_mean")),
+                base.mark_rule(style=ONE_RUN, strokeWidth=1, yOffset=10).encode(
                     y=y, x=x("tightest_0.05"), x2="tightest_0_95_share:Q"
                 ),
                 *(
-                    base.mark_tick(color=CEILING, thickness=2, size=size).encode(y=y, x=x(name))
+                    base.mark_tick(style=ONE_RUN, thickness=1, size=size, yOffset=10).encode(
+                        y=y, x=x(name)
+                    )
                     for name, size in ticks.items()
                 ),
-                base.mark_tick(color=MOST, thickness=2.5, size=18).encode(
-                    y=y, x=x("tightest_mean")
+                base.mark_tick(style=PRIOR, thickness=1, size=LINE).encode(
+                    y=y, x=x("baseline_expected")
                 ),
-                base.mark_point(color=BEST, shape=STAR, size=75, filled=True, yOffset=-9).encode(
+                base.mark_tick(style=BEST, thickness=2.5, size=LINE - 8).encode(
                     y=y, x=x("best_possible"), tooltip=tip
                 ),
-                base.mark_rule(strokeWidth=2).encode(
+                attacks.mark_rule(strokeWidth=2).encode(
                     y=y,
                     yOffset=lane,
-                    x=x("success_low"),
-                    x2="success_high_share:Q",
+                    x=x("expected_success_low"),
+                    x2="expected_success_high_share:Q",
                     stroke=_line_colour(),
                 ),
-                base.mark_point(filled=True, size=55, opacity=1).encode(
-                    y=y, yOffset=lane, x=x("success"), color=colour, shape=shape, tooltip=tip
+                attacks.mark_point(filled=True, size=55, opacity=1).encode(
+                    y=y,
+                    yOffset=lane,
+                    x=x("expected_success"),
+                    color=colour,
+                    shape=shape,
+                    tooltip=tip,
                 ),
-                base.mark_text(text="P", fontWeight="bold", yOffset=9, color=PALETTE[1]).encode(
+                base.mark_text(text="P", fontWeight="bold", yOffset=-9, style=BEST).encode(
                     y=y, x=x("paper_success"), tooltip=[*paper, _text("paper_note", "note")]
                 ),
             ]
-        ).properties(width=WIDTH, height=alt.Step(step=LINE, **{"for": "position"})),
-        columns=1,
+        ).properties(width=WIDTH // 2, height=alt.Step(step=LINE, **{"for": "position"})),
+        columns=2,
+        x="independent",
     )
 
 
 def sweep(x: alt.X) -> alt.FacetChart:
     """Success over one axis: attacks as lines, prior, best possible and ceilings behind them."""
     base = alt.Chart()
+    # Guessing is drawn as what attacks are measured against.
+    attacks = base.transform_filter(alt.datum.attack != GUESSING)
     colour, shape = _colour_and_shape("who", "attack")
     behind = {
         "baseline_expected": (PRIOR, [6, 3]),
@@ -179,27 +206,32 @@ def sweep(x: alt.X) -> alt.FacetChart:
     }
 
     def y(name: str) -> alt.Y:
-        scale = alt.Scale(domain=[0, 100])
-        return alt.Y(f"{field_name(name)}_share:Q", title=_SHARE, scale=scale)
+        scale = alt.Scale(zero=False)
+        return alt.Y(f"{field_name(name)}_share:Q", title=SHARE_TITLE, scale=scale)
 
     return _panels(
         alt.LayerChart(
             layer=[
-                base.mark_area(color=CEILING, opacity=0.18).encode(
+                base.mark_area(style=ONE_RUN, opacity=0.15).encode(
                     x=x, y=y("tightest_0.05").aggregate("mean"), y2="mean(tightest_0_95_share):Q"
                 ),
                 *(
-                    base.mark_line(color=of, strokeDash=dash, strokeWidth=2).encode(
+                    base.mark_line(style=role, strokeDash=dash, strokeWidth=2).encode(
                         x=x, y=y(name).aggregate("mean")
                     )
-                    for name, (of, dash) in behind.items()
+                    for name, (role, dash) in behind.items()
                 ),
-                base.mark_line(strokeWidth=1.5).encode(x=x, y=y("success"), stroke=_line_colour()),
-                base.mark_rule().encode(
-                    x=x, y=y("success_low"), y2="success_high_share:Q", stroke=_line_colour()
+                attacks.mark_line(strokeWidth=1.5).encode(
+                    x=x, y=y("expected_success"), stroke=_line_colour()
                 ),
-                base.mark_point(filled=True, size=55, opacity=1).encode(
-                    x=x, y=y("success"), color=colour, shape=shape, tooltip=_success_tip()
+                attacks.mark_rule().encode(
+                    x=x,
+                    y=y("expected_success_low"),
+                    y2="expected_success_high_share:Q",
+                    stroke=_line_colour(),
+                ),
+                attacks.mark_point(filled=True, size=55, opacity=1).encode(
+                    x=x, y=y("expected_success"), color=colour, shape=shape, tooltip=_success_tip()
                 ),
             ]
         ).properties(width=WIDTH // 2, height=190),
@@ -221,20 +253,32 @@ def _by_size(column: str, title: str, scale: Literal["linear", "log"]) -> alt.X:
 
 
 def heat() -> alt.FacetChart:
+    """A number in every cell, white where the cell is dark."""
     scale = alt.Scale(scheme="viridis", reverse=True)
     open_ = _value("open", "ceiling less success, % of n")
-    cells = (
-        alt.Chart()
-        .mark_rect(stroke="#88888866")
-        .encode(
-            x=by_budget(),
-            y=alt.Y("targets:N", title=None, sort=None, axis=alt.Axis(labelLimit=LABELS)),
-            color=alt.Color("open:Q", title="% of n", scale=scale, legend=_gradient()),
-            tooltip=[*_where(), open_, _value("gap_closed", "share of the gap closed", ".2f")],
-        )
-        .properties(width=alt.Step(46), height=alt.Step(17))
+    tip = [*_where(), open_, _value("gap_closed", "share of the gap closed", ".2f")]
+    x = by_budget()
+    order = alt.EncodingSortField(field="possible", op="max", order="descending")
+    y = alt.Y("targets:N", title=None, sort=order, axis=alt.Axis(labelLimit=LABELS))
+    base = alt.Chart()
+    is_dark = "datum.open - datum.least > 0.5 * (datum.widest - datum.least)"
+    cells = base.mark_rect(stroke="#88888866").encode(
+        x=x,
+        y=y,
+        color=alt.Color("open:Q", title="% of n", scale=scale, legend=_gradient()),
+        tooltip=tip,
     )
-    return _panels(cells, columns=2)
+    numbers = base.mark_text(fontSize=11).encode(
+        x=x,
+        y=y,
+        text=alt.Text("open:Q", format=".1f"),
+        color=alt.condition(is_dark, alt.value("#ffffff"), alt.value("#000000")),
+        tooltip=tip,
+    )
+    return _panels(
+        alt.LayerChart(layer=[cells, numbers]).properties(width=WIDTH // 2, height=alt.Step(19)),
+        columns=2,
+    )
 
 
 def _gradient() -> alt.Legend:
@@ -266,7 +310,9 @@ def time() -> alt.Chart:
         alt.Chart()
         .mark_point(filled=True, size=50, opacity=0.7)
         .encode(
-            x=alt.X("seconds:Q", title="seconds for one table", scale=alt.Scale(type="log")),
+            x=alt.X(
+                "seconds:Q", title="seconds for one table", scale=alt.Scale(type="log", nice=False)
+            ),
             y=alt.Y("normalised_advantage:Q", title="advantage (0: prior, 1: all)"),
             color=colour,
             shape=shape,
@@ -313,7 +359,7 @@ def calibration() -> alt.FacetChart:
     return _panels(
         alt.LayerChart(
             layer=[
-                base.mark_rule(color=PRIOR, strokeDash=[4, 3], aria=False).encode(**corners),
+                base.mark_rule(style=PRIOR, strokeDash=[4, 3], aria=False).encode(**corners),
                 base.mark_line(strokeWidth=1.2).encode(x=x, y=y("held"), stroke=_line_colour()),
                 base.mark_rule().encode(x=x, y=y("low"), y2="high:Q", stroke=_line_colour()),
                 base.mark_point(filled=True, opacity=1).encode(

@@ -1,27 +1,35 @@
-"""The figures of a leaderboard: which rows each takes and what it shows, for page and paper.
-
-A figure draws rows from a data source named ``rows``, whose fields are columns of the leaderboard
-with every character that is not a letter or a digit replaced by ``_``. Names of columns, attacks
-and data sets reach a figure as data only, never as part of an expression.
-"""
+"""The figures of a leaderboard: which rows each takes and what it shows, for page and paper."""
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
-from typing import Any, get_type_hints
+from dataclasses import dataclass, field
+from typing import Any
 
-from reconbench.benchmarks.game.setting import AXES, Axis, Setting
 from reconbench.benchmarks.store.summary import TOP, Kind, bounds_for_any_attack
+from reconbench.reports.figures.chart_specs import (
+    DRAWN,
+    build_spec,
+    calculate,
+    calculate_records,
+    calculate_shares,
+    fold_columns,
+    look_up,
+    name_panel,
+    use_measure,
+)
+from reconbench.reports.figures.roles import BEST, MOST, ONE_RUN, PRIOR
 from reconbench.reports.leaderboard.columns import AXIS_COLUMNS, Value
 
 _WHO = ("attack", "attack_options")
 _ONE_RUN = ("tightest_0.05", "tightest_0.5", "tightest_0.95")
-_SUCCESS = ("success", "success_low", "success_high", "baseline_expected", "best_possible")
+_SUCCESS = (
+    "expected_success",
+    "expected_success_low",
+    "expected_success_high",
+    "baseline_expected",
+    "best_possible",
+)
 _RECORDS = (*_SUCCESS, *_ONE_RUN, "tightest_mean")
 _PRINTED = ("paper_success", "paper", "paper_note")
 _TOPS = tuple(f"ceiling_{bound}_{TOP}" for bound in bounds_for_any_attack(Kind.ONE_RUN))
@@ -33,30 +41,10 @@ PARTS: Mapping[str, str] = {
     "gap_open": "threat and bound",
 }
 
-ASSETS = Path(__file__).parents[1] / "assets"
-DRAWINGS, SCRIPT = ASSETS / "charts.json", ASSETS / "vega.js.gz"
-SOURCE = "rows"
 # The attack and the adversary of a computed row.
 NO_ATTACK = "none"
-
-# A panel is named by what its rows have in common, except for these columns, which figures draw.
-_DRAWN = ("targets", "known_columns", "epsilon")
-
-
-def _label_column(column: str) -> str:
-    """A Vega expression for a column's labelled value; empty text where it has its usual value."""
-    axis = AXES.get(column, Axis(column, column, "", f"{column} = {{}}"))
-    before, after = axis.label.split("{}")
-    numeric = get_type_hints(Setting).get(column) is float
-    value = f"format(datum.{column}, '~g')" if numeric else f"datum.{column}"
-    text = " + ".join([repr(f", {before}"), value, *([repr(after)] if after else [])])
-    if column == "dataset":
-        return value
-    return f"(datum.{column} === {json.dumps(axis.usual)} ? '' : {text})"
-
-
-_BUDGET = "datum.epsilon === null ? '∞' : format(datum.epsilon, '.4~g')"
-_LABEL = "datum.attack + (datum.attack_options === '{}' ? '' : ' ' + datum.attack_options)"
+# How a figure measures records: as they are, or as gains over what the prior expects.
+SHARE, GAIN = "share", "gain"
 
 
 @dataclass(frozen=True)
@@ -64,12 +52,14 @@ class Chart:
     """A figure: the rows it takes, how many, and how it draws them.
 
     ``needs`` are columns that must have a value; ``varies`` is a column that must take at least two
-    values among rows that agree in ``alike``; ``most`` is how many groups of ``alike`` it draws.
+    values among rows that agree in ``alike``; ``most`` is how many groups of ``alike`` it draws,
+    those with most to gain first.
     Where another figure draws the same rows against ``rival``, they are drawn against the column
     with more values among rows that agree in all of ``alike`` but the last. ``lacks`` are columns
     that must be empty; ``among`` and ``besides`` are the mechanisms that are drawn or not.
-    ``absent`` says why the figure is left out where no rows are left. leaderboard.js selects by the
-    same rules.
+    ``absent`` says why the figure is left out where no rows are left. ``measure`` is set where
+    readers choose between records and gains, and ``roles`` names the marks that are no attack.
+    leaderboard-figures.js selects by the same rules.
     """
 
     name: str
@@ -87,11 +77,23 @@ class Chart:
     lacks: tuple[str, ...] = ()
     among: tuple[str, ...] = ()
     besides: tuple[str, ...] = ()
+    measure: str = ""
+    roles: Mapping[str, str] = field(default_factory=dict)
 
 
-def field_name(column: str) -> str:
-    """A column's name as Vega-Lite takes it without escapes."""
-    return re.sub(r"[^0-9A-Za-z]", "_", column)
+def measure_interest(rows: Sequence[Mapping[str, Value]]) -> float:
+    """What these rows leave to gain, as a share of n: figures draw most of it first."""
+
+    def gain(row: Mapping[str, Value]) -> float:
+        top, prior = row.get("tightest_mean"), row.get("baseline_expected")
+        top = row.get("expected_success") if top is None else top
+        return 0.0 if top is None or prior is None else (float(top) - float(prior)) / _size(row)
+
+    return max(map(gain, rows))
+
+
+def _size(row: Mapping[str, Value]) -> float:
+    return float(row.get("n") or 1)
 
 
 def select_rows(
@@ -125,66 +127,8 @@ def select_rows(
         )
 
     kept = [group for key, group in groups.items() if is_drawn(key, group)]
+    kept.sort(key=lambda group: -measure_interest(group))
     return [row for group in kept[: chart.most] for row in group], max(0, len(kept) - chart.most)
-
-
-def _name_panel(game: Sequence[str], *without: str) -> str:
-    return " + ".join(_label_column(name) for name in game if name not in (*_DRAWN, *without))
-
-
-def calculate(**expressions: str) -> list[dict[str, Any]]:
-    return [{"calculate": text, "as": name} for name, text in expressions.items()]
-
-
-def calculate_shares(columns: Sequence[str]) -> list[dict[str, Any]]:
-    """Records as a percentage of n."""
-    names = [field_name(column) for column in columns]
-    return calculate(
-        **{
-            f"{name}_share": f"isValid(datum.{name}) ? 100 * datum.{name} / datum.n : null"
-            for name in names
-        }
-    )
-
-
-def look_up(texts: Mapping[str, str], key: str) -> str:
-    return f"{json.dumps(dict(texts))}[datum.{key}]"
-
-
-@cache
-def _load_drawings() -> Mapping[str, Any]:
-    drawings: dict[str, Any] = json.loads(DRAWINGS.read_text(encoding="utf-8"))
-    return drawings
-
-
-def build_spec(
-    game: Sequence[str], drawing: str, group: str, *transforms: Mapping[str, Any]
-) -> Mapping[str, Any]:
-    """A drawing over the data source, its panels named by an expression over a row."""
-    named = calculate(
-        who=_LABEL,
-        budget=_BUDGET,
-        budget_order="datum.epsilon === null ? 1e300 : datum.epsilon",
-        panel=_name_panel(game),
-        group=group,
-    )
-    source = {"data": {"name": SOURCE}, "transform": [*named, *transforms]}
-    return {**source, **_load_drawings()[drawing]}
-
-
-def fold_columns(columns: Sequence[str], value: str) -> list[dict[str, Any]]:
-    """One line per ceiling: its bound's name and its value."""
-    texts = {
-        field_name(name): name.removeprefix("ceiling_")
-        .removeprefix("value_")
-        .removesuffix(f"_{TOP}")
-        for name in columns
-    }
-    return [
-        {"fold": list(texts), "as": ["column", "raw"]},
-        {"filter": "isValid(datum.raw)"},
-        *calculate(value=value, bound=look_up(texts, "column")),
-    ]
 
 
 # Records, summed scores and hits by attack and tenth, with Wilson's interval of the hit rate.
@@ -200,9 +144,10 @@ _RELIABILITY: Sequence[Mapping[str, Any]] = (
     ),
     {
         "aggregate": [
-            {"op": "sum", "field": name, "as": name} for name in ("records", "sure", "right")
+            *({"op": "sum", "field": name, "as": name} for name in ("records", "sure", "right")),
+            {"op": "min", "field": "place", "as": "place"},
         ],
-        "groupby": ["group", "who", "tenth"],
+        "groupby": ["group", "who", "whose", "tenth"],
     },
     *calculate(
         said="100 * datum.sure / datum.records",
@@ -217,12 +162,19 @@ _RELIABILITY: Sequence[Mapping[str, Any]] = (
 )
 
 _READS_SWEEP = (
-    "Lines with marks: attacks, with 95 % intervals. Grey dashes: the prior alone. Green dots: the "
-    "best possible. Purple: the most any attack gets on average. Orange: the ceilings on a single "
-    "run, from 5 % to 95 %. Higher is more leaked."
+    "Coloured lines with marks: attacks, expected success with 95 % intervals. Grey dashes: the "
+    "prior alone. Black dots: the best possible. Grey line: the ceiling on the mean. Grey area: "
+    "the ceilings on a single run, from 5 % to 95 %. Higher is more leaked."
 )
+_ROLES: Mapping[str, str] = {
+    PRIOR: "the prior alone",
+    BEST: "best possible",
+    MOST: "ceiling on the mean",
+    ONE_RUN: "ceilings on a single run, 5 to 95 %",
+}
+_COLON = "': ' + "
 _TARGETS = (
-    "': ' + datum.targets + (0 < datum.known && datum.known < 4 ? ', knowing ' + "
+    f"{_COLON}datum.targets + (0 < datum.known && datum.known < 4 ? ', knowing ' + "
     "datum.known_columns : '')"
 )
 _AT = "', ε = ' + datum.budget"
@@ -245,8 +197,8 @@ class _Sweep:
     panel: str
 
     def make_chart(self, game: Sequence[str]) -> Chart:
-        needs = ("success",) if self.varies == "epsilon" else ("success", self.varies)
-        group = f"{_name_panel(game, *self.free)} + {self.panel}"
+        needs = ("expected_success", *(() if self.varies == "epsilon" else (self.varies,)))
+        group = f"{name_panel(game, *self.free)} + {self.panel}"
         return Chart(
             name=self.name,
             title=f"Success against {self.against}",
@@ -256,8 +208,12 @@ class _Sweep:
             alike=tuple(column for column in game if column not in self.free),
             most=8,
             absent=f"no rows differ in {self.varies_text} only",
-            spec=build_spec(game, self.drawing, group, *calculate_shares(_RECORDS)),
+            spec=use_measure(
+                build_spec(game, self.drawing, group, *calculate_records(_RECORDS)), False
+            ),
             varies=self.varies,
+            measure=SHARE,
+            roles={f"{role}-line": text for role, text in _ROLES.items()},
         )
 
 
@@ -289,7 +245,7 @@ _NAMED = ("zcdp", "discrete-gaussian")
 
 
 # Columns of a computed row that say what was asked, not what came out.
-_GIVEN = ("value_baseline", "value_risk")
+GIVEN = ("value_baseline", "value_risk")
 _BASELINE = "(datum.value_baseline > 0 ? ', baseline ' + format(datum.value_baseline, '.3~g') : '')"
 # Bounds computed without a game: name, title, column that varies and its text, column that is
 # equal in a panel, what the name of the panel says of it, and further rules for its rows.
@@ -337,36 +293,46 @@ def list_charts(columns: Collection[str]) -> list[Chart]:
     """Every figure over a leaderboard with these columns, in the order of the page."""
     game = tuple(name for name in AXIS_COLUMNS if name in columns)
     # What games have in common that differ only in the budget and in which columns are hidden.
-    alike = tuple(name for name in game if name not in _DRAWN)
+    alike = tuple(name for name in game if name not in DRAWN)
     shape = (*alike, "target_columns")
-    values = tuple(name for name in columns if name.startswith("value_") and name not in _GIVEN)
+    values = tuple(name for name in columns if name.startswith("value_") and name not in GIVEN)
     tops = tuple(name for name in _TOPS if name in columns)
-    line = calculate(line="datum.targets + ', ε ' + datum.budget")
+    line = calculate(line=f"{_TARGETS.removeprefix(_COLON)}")
     return [
         Chart(
             "success",
             "Prior, attacks, best possible and ceilings",
-            "Grey bar: what the prior alone expects. Coloured marks: attacks, mean with 95 % "
-            "interval. Green star: best possible. Purple: the most any attack gets on "
-            "average. Orange whisker: ceilings on a single run at 5, 50 and 95 %. P: printed in "
-            "a paper. Further right is more leaked.",
+            "Coloured marks: attacks, expected success with 95 % interval. Grey bar: from the "
+            "prior to the ceiling on the mean, the most that any attack gets on average. Black "
+            "tick: best possible. Grey whisker with ends: ceilings on a single run, from 5 to "
+            "95 %. P: printed in a paper. Further right is more leaked.",
             (*game, *_WHO, *_RECORDS, *_PRINTED, "flags"),
-            ("success",),
+            ("expected_success",),
             game,
             60,
             "no attack finished a repetition",
-            build_spec(
-                game, "bars", "datum.panel", *line, *calculate_shares((*_RECORDS, "paper_success"))
+            use_measure(
+                build_spec(
+                    game,
+                    "bars",
+                    f"datum.panel + {_AT}",
+                    *line,
+                    *calculate_records((*_RECORDS, "paper_success")),
+                ),
+                True,
             ),
+            measure=GAIN,
+            roles=_ROLES,
         ),
         *(sweep.make_chart(game) for sweep in _SWEEPS),
         Chart(
             "heat",
             "What the ceiling leaves open, by column and budget",
-            "Colour: the ceiling on the mean minus the mean success, in % of n. Dark: a wide gap, "
-            "so a better attack or a tighter bound is missing. Light: nothing better is possible.",
-            (*game, *_WHO, "success", "tightest_mean", "gap_closed"),
-            ("success", "tightest_mean"),
+            "Numbers: the ceiling on the mean minus the expected success, in % of n. Dark: a wide "
+            "gap, so a better attack or a tighter bound is missing. Light: nothing better is "
+            "possible. Below 0: above the ceiling by chance, unless a flag says otherwise.",
+            (*game, *_WHO, *_SUCCESS, "tightest_mean", "gap_closed"),
+            ("expected_success", "tightest_mean"),
             (*alike, *_WHO),
             12,
             "no row has both a success and a ceiling on the mean",
@@ -374,7 +340,16 @@ def list_charts(columns: Collection[str]) -> list[Chart]:
                 game,
                 "heat",
                 "datum.who + ': ' + datum.panel",
-                *calculate(open="100 * (datum.tightest_mean - datum.success) / datum.n"),
+                *calculate(
+                    open="100 * (datum.tightest_mean - datum.expected_success) / datum.n",
+                    possible="(datum.tightest_mean - datum.baseline_expected) / datum.n",
+                ),
+                {
+                    "joinaggregate": [
+                        {"op": "min", "field": "open", "as": "least"},
+                        {"op": "max", "field": "open", "as": "widest"},
+                    ]
+                },
             ),
         ),
         Chart(

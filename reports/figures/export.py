@@ -11,7 +11,10 @@ from importlib import import_module
 from textwrap import wrap
 from typing import Any
 
-from reconbench.reports.figures.charts import SOURCE, Chart, field_name, list_charts, select_rows
+from reconbench.reports.figures.chart_specs import SOURCE, field_name, fix_looks, role_styles
+from reconbench.reports.figures.charts import Chart, list_charts, select_rows
+from reconbench.reports.figures.overview import label_row
+from reconbench.reports.figures.roles import GUESSING, list_looks
 from reconbench.reports.leaderboard.columns import ReportError, Value
 from reconbench.reports.leaderboard.table import Leaderboard, format_csv
 from reconbench.reports.text.templates import printable
@@ -66,6 +69,7 @@ def draw_leaderboard_figures(
 ) -> Iterator[FigureFile]:
     """Draw every figure that the rows allow, in each format, with its numbers as CSV."""
     converter = _import_converter()
+    attacks = [look.attack for look in list_looks(a.attack for a in leaderboard.ranking)]
     for chart in list_charts(leaderboard.columns):
         rows, _ = select_rows(chart, leaderboard.rows)
         if not rows:
@@ -74,8 +78,12 @@ def draw_leaderboard_figures(
         spec = {
             "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
             "background": "white",
-            "config": {"font": "sans-serif", "view": {"stroke": "#cccccc"}},
-            **chart.spec,
+            "config": {
+                "font": "sans-serif",
+                "view": {"stroke": "#cccccc"},
+                "style": role_styles(),
+            },
+            **fix_looks(chart.spec, [*map(printable, attacks)], _list_drawn(chart, attacks, rows)),
             "title": {
                 "text": chart.title,
                 "subtitle": wrap(chart.reads, _CAPTION_WIDTH),
@@ -86,6 +94,14 @@ def draw_leaderboard_figures(
         }
         for form in formats:
             yield FigureFile(f"{chart.name}.{form}", _render(converter, json.dumps(spec), form))
+
+
+def _list_drawn(
+    chart: Chart, attacks: Sequence[str], rows: Sequence[Mapping[str, Value]]
+) -> list[str]:
+    """The attacks in the legend; figures of records draw guessing as a line of its own."""
+    here = {label_row(row) for row in rows if not (chart.measure and row["attack"] == GUESSING)}
+    return [printable(attack) for attack in attacks if attack in here]
 
 
 def _render(converter: Any, spec: str, form: Format) -> bytes:

@@ -14,6 +14,10 @@ GLOSSARY: Mapping[str, str] = {
     "baseline": "Records that the best guess from the prior alone gets, without the release. What "
     "an attack gets beyond it comes from the release.",
     "success": "Records reconstructed, out of n. Higher: more leaked.",
+    "expected success": "Records that the attack's guesses are worth given the release, whatever "
+    "table was drawn: what the prior expects, plus the mean gain over the prior's guess. It has "
+    "the mean of the success without most of its noise, so ranks, figures and sentences use it. "
+    "The plain count is in the opened row and in the CSV.",
     "best possible": "What the Bayes-optimal attack of the same adversary expects from the same "
     "releases. No attack with the same knowledge does better on average.",
     "best attack, 95 %": "A number of records that the Bayes-optimal attack on this very mechanism "
@@ -27,7 +31,8 @@ GLOSSARY: Mapping[str, str] = {
     "the same attack on the same records when others took their place. 0: taking part revealed "
     "nothing, however often the guess is right. Higher: more leaked.",
     "share of the gap closed": "0: no better than the prior's guess. 1: everything that the "
-    "ceiling on the mean allows. Higher: a stronger attack, more leaked.",
+    "ceiling on the mean allows. No gap: the ceiling is too close to the baseline to tell. Higher: "
+    "a stronger attack, more leaked.",
     "rank": "1 + the number of attacks whose whole interval lies above. Attacks whose intervals "
     "overlap tie. Lower: a stronger attack.",
     "cells finished": "Cells in which the attack finished at least one repetition, out of those "
@@ -37,7 +42,8 @@ GLOSSARY: Mapping[str, str] = {
     "slower.",
     "plain mean": "The same share with equal weight for every cell, over cells with a gap of at "
     "least 1 % of n. Shown for comparison; it does not decide the rank.",
-    "interval": "95 % Student interval over repetitions: where the mean over many more would lie.",
+    "interval": "95 % Student interval over repetitions: where the mean over many more would lie. "
+    "It may reach above a ceiling on the mean, and after few repetitions so may the score itself.",
     "sign-flip test": "If two attacks were equally good, every difference between them could just "
     "as well have the opposite sign: p is the share of sign patterns at least as extreme.",
     "Holm": "A correction for many tests: calling every row with an adjusted p-value below 5 % "

@@ -19,25 +19,27 @@ from typing import Any
 
 from markupsafe import Markup
 
-from reconbench.benchmarks.game.setting import AXES
+from reconbench.benchmarks.game.setting import AXES, dump_axes
 from reconbench.benchmarks.store.summary import Summary
-from reconbench.reports.figures.charts import (
-    ASSETS,
-    NO_ATTACK,
-    SCRIPT,
-    Chart,
-    list_charts,
-    select_rows,
-)
+from reconbench.reports.figures.chart_specs import ASSETS, GAIN_TITLE, SCRIPT, SHARE_TITLE
+from reconbench.reports.figures.charts import NO_ATTACK, Chart, list_charts, select_rows
+from reconbench.reports.figures.computed_overview import draw_computed_overview
+from reconbench.reports.figures.overview import build_overview
+from reconbench.reports.figures.roles import ATTACK_COLOURS, GUESSING, list_looks
 from reconbench.reports.leaderboard.columns import AXIS_COLUMNS, PRINTED, Value
-from reconbench.reports.leaderboard.flags import MEANINGS
+from reconbench.reports.leaderboard.flags import MEANINGS, Weight
 from reconbench.reports.leaderboard.glossary import GLOSSARY
-from reconbench.reports.leaderboard.ranking import RankedAttack
-from reconbench.reports.leaderboard.summary_text import write_summary
+from reconbench.reports.leaderboard.ranking import RankedAttack, label_attack
+from reconbench.reports.leaderboard.summary_text import (
+    write_computed,
+    write_summary,
+    write_trust,
+)
 from reconbench.reports.leaderboard.table import Leaderboard
-from reconbench.reports.text.number_format import number
+from reconbench.reports.text.number_format import number, p_value, signed
 from reconbench.reports.text.templates import printable, template
 
+_SCRIPT_PARTS = ("table", "figures", "page")
 # Numbers on the page keep this many digits; the CSV has them in full.
 DIGITS = 7
 # The table's columns, and those that it shows only where rows differ in them.
@@ -47,13 +49,13 @@ _SHOWN = (
     "epsilon",
     "attack",
     "rank",
-    "success",
+    "expected_success",
     "baseline_expected",
     "best_possible",
     "tightest_mean",
+    "gap_closed",
     "best_attack_95",
     "tightest_0.95",
-    "gap_closed",
     "normalised_advantage",
     "against_prior",
     "against_rap",
@@ -73,6 +75,7 @@ TITLES: Mapping[str, str] = {
     "dataset": "data set",
     "targets": "columns",
     "epsilon": "ε",
+    "expected_success": "expected success",
     "baseline_expected": "baseline",
     "best_possible": "best possible",
     "tightest_mean": "ceiling on the mean",
@@ -91,19 +94,30 @@ def render_page(
 ) -> str:
     """The page as text; ``facts`` says how the results were made, by name."""
     drawn, left_out = _choose_charts(leaderboard)
-    scripts = {"vega": _read_vega() if drawn else "", "app": _read_asset("leaderboard.js")}
+    scripts = {"vega": _read_vega() if drawn else "", "app": _read_script()}
+    computed = all(row.computed for row in leaderboard.summaries)
+    attacks = [attack.attack for attack in leaderboard.ranking]
+    curves = draw_computed_overview(leaderboard.rows, leaderboard.columns) if computed else None
     return template("leaderboard.html").render(
         title=title,
         facts=facts,
         stale=stale,
         leaderboard=leaderboard,
-        finished=any(row.success is not None for row in leaderboard.summaries),
-        computed=all(row.computed for row in leaderboard.summaries),
+        finished=any(row.expected_success is not None for row in leaderboard.summaries),
+        computed=computed,
+        overview=build_overview(leaderboard.rows, attacks),
+        curves=curves and [Markup(text) for text in curves.drawings],
+        curves_left_out=curves.left_out if curves else 0,
         failures=[row for row in leaderboard.summaries if row.error][:20],
-        summary=write_summary(leaderboard),
+        summary=write_computed(leaderboard) if computed else write_summary(leaderboard),
+        trust=write_trust(leaderboard),
         percent=lambda share: f"{number(100 * share)} %",
         rankings=_group_ranking(leaderboard),
+        comparisons=list(getattr(leaderboard, "comparisons", ())),
+        signed=signed,
+        p_value=p_value,
         raised=[(flag, MEANINGS[flag], count) for flag, count in leaderboard.count_flags().items()],
+        serious=(Weight.ALARM, Weight.CAUTION),
         meanings=MEANINGS,
         glossary=GLOSSARY,
         charts=drawn,
@@ -111,6 +125,7 @@ def render_page(
         filters={name: TITLES[name] for name in ("dataset", "targets", "epsilon")}
         | {"attack": "attack"},
         style=Markup(_read_asset("leaderboard.css")),
+        colours=ATTACK_COLOURS,
         scripts={name: Markup(text) for name, text in scripts.items() if text},
         hashes=" ".join(f"'sha256-{_hash_script(text)}'" for text in scripts.values() if text),
         data=Markup(_format_json(_build_payload(leaderboard, facts, drawn))),
@@ -145,10 +160,12 @@ def _build_payload(
             " ".join(str(row.outcomes[rep][index]) for rep in own)
             for row, own in zip(leaderboard.summaries, reps, strict=True)
         ]
+    cells["_id"] = [_name_row(row) for row in leaderboard.summaries]
     cells["_facts"] = [json.dumps(_format_facts(row)) for row in leaderboard.summaries]
     different = [name for name in _IF_DIFFERENT if len(set(cells.get(name, ()))) > 1]
     values = [name for name in leaderboard.columns if name.startswith("value_")]
     played = any(not row.computed for row in leaderboard.summaries)
+    results = [name for name in _SHOWN[4:-1] if name in leaderboard.columns] if played else []
     return {
         "size": len(leaderboard.rows),
         "columns": [
@@ -162,7 +179,7 @@ def _build_payload(
             if name not in PRINTED or any(value is not None for value in cells[name])
         ],
         "cells": {name: _pack_column(values) for name, values in cells.items()},
-        "shown": [*_SHOWN[:4], *different, *(_SHOWN[4:-1] if played else ()), *values, _SHOWN[-1]],
+        "shown": [*_SHOWN[:4], *results[:2], *different, *results[2:], *values, _SHOWN[-1]],
         "titles": {**TITLES, **{name: name.removeprefix("value_") for name in values}},
         "flags": {
             flag: {"weight": meaning.weight, "text": meaning.text}
@@ -171,10 +188,21 @@ def _build_payload(
         "glossary": GLOSSARY,
         "facts": [[name, value] for name, value in facts.items()],
         "none": NO_ATTACK,
+        "guessing": GUESSING,
+        "measures": {"share": SHARE_TITLE, "gain": GAIN_TITLE},
+        "attacks": [
+            printable(look.attack) for look in list_looks(a.attack for a in leaderboard.ranking)
+        ],
         "charts": [
             {item.name: getattr(chart, item.name) for item in fields(chart)} for chart in drawn
         ],
     }
+
+
+def _name_row(row: Summary) -> str:
+    """A short name for links: the same as long as the game and the attack are."""
+    text = json.dumps([dump_axes(row.setting), label_attack(row)], sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:10]
 
 
 def _format_facts(row: Summary) -> list[tuple[str, str]]:
@@ -216,6 +244,13 @@ def _hash_script(text: str) -> str:
 @cache
 def _read_asset(name: str) -> str:
     return (ASSETS / name).read_text(encoding="utf-8")
+
+
+@cache
+def _read_script() -> str:
+    """The page's own script: its parts share one scope, and nothing outside sees it."""
+    body = "".join(_read_asset(f"leaderboard-{part}.js") for part in _SCRIPT_PARTS)
+    return f'"use strict";\n(() => {{\n{body}}})();\n'
 
 
 @cache

@@ -1,4 +1,4 @@
-"""The summary at the top of a leaderboard page, in a few sentences."""
+"""The sentences at the top of a leaderboard page: what was found, and whether to trust it."""
 
 from __future__ import annotations
 
@@ -18,20 +18,35 @@ MOST_NAMES = 6
 
 
 def write_summary(leaderboard: Leaderboard) -> list[Markup]:
-    """What was played, what was reconstructed, where most, and whether to trust it."""
+    """What was played, what was reconstructed, and where most: three sentences at most."""
     played = [row for row in leaderboard.summaries if not row.computed]
-    if not any(row.success is not None for row in played):
+    if not any(row.expected_success is not None for row in played):
         return []
     first = leaderboard.ranking[0]
     group = (first.adversary, first.attacker_prior)
     rows = [row for row in played if (row.adversary, row.attacker_prior) == group]
     # without a ceiling on the mean nothing is ranked
     leading = first.attack if first.share is not None else label_attack(max(rows, key=_share))
-    return [_say_what_played(rows), *_say_what_leaked(rows, leading), _say_trust(leaderboard)]
+    return [_say_what_played(rows), *_say_what_leaked(rows, leading)]
+
+
+def write_computed(leaderboard: Leaderboard) -> list[Markup]:
+    """What was computed, where no attack played."""
+    rows = [row for row in leaderboard.summaries if row.computed]
+    bounds = dict.fromkeys(name for row in rows for name in row.ceilings)
+    metrics = dict.fromkeys(row.metric for row in rows)
+    return [
+        Markup(
+            "No attack was played. {} computed: bounds on one target, from the guarantee."
+        ).format(f"{_count(len(rows), 'row')} {'was' if len(rows) == 1 else 'were'}"),
+        Markup("The values are {}, by {}: {}.").format(
+            _list_names(list(metrics)), _count(len(bounds), "bound"), _list_names(list(bounds))
+        ),
+    ]
 
 
 def _share(row: Summary) -> float:
-    return (row.success or 0.0) / row.n
+    return (row.expected_success or 0.0) / row.n
 
 
 def _say_what_played(rows: Sequence[Summary]) -> Markup:
@@ -55,37 +70,42 @@ def _say_what_played(rows: Sequence[Summary]) -> Markup:
 
 def _say_what_leaked(rows: Sequence[Summary], leading: str) -> list[Markup]:
     """Means over the games that the leading attack finished, and the one where it gained most."""
-    mine = [row for row in rows if label_attack(row) == leading and row.success is not None]
+    mine = [row for row in rows if label_attack(row) == leading and _is_scored(row)]
     if not mine:
         return []
     sentences = [
         Markup(
-            "Of all records, guessing from the prior alone gets {} right, the leading attack ({}) "
-            "{}{}.{}"
+            "Of 100 records, guessing from the prior alone gets {} right, and the leading attack "
+            "({}) expects {}{}."
         ).format(
-            _percent([(row.baseline, row.n) for row in mine]),
+            _per_hundred([(row.baseline_expected, row.n) for row in mine]),
             _mark_name(leading),
-            _percent([(row.success or 0.0, row.n) for row in mine]),
+            _per_hundred([(row.expected_success or 0.0, row.n) for row in mine]),
             _say_limits(mine),
-            _say_excess(mine),
         )
     ]
-    top = max(mine, key=lambda row: ((row.success or 0.0) - row.baseline) / row.n)
-    gained = (top.success or 0.0) - top.baseline
-    if gained > 0:
-        most = tightest_mean(top.ceilings)
+    top = max(mine, key=lambda row: _gain(row) / row.n)
+    if _gain(top) > 0:
         sentences.append(
-            Markup("It gains most on {} of {} at ε = {}: {} records of {} instead of {}{}.").format(
+            Markup("It gains most on {} of {} at ε = {}: {} of {} records instead of {}{}.").format(
                 _mark_name(top.column),
                 _mark_name(top.dataset),
                 budget(top.epsilon),
-                number(top.success),
+                number(top.expected_success),
                 f"{top.n:,}",
-                number(top.baseline),
-                "" if most is None else f"; no attack expects more than {number(most)}",
+                number(top.baseline_expected),
+                _say_most(top),
             )
         )
     return sentences
+
+
+def _is_scored(row: Summary) -> bool:
+    return row.expected_success is not None
+
+
+def _gain(row: Summary) -> float:
+    return (row.expected_success or 0.0) - row.baseline_expected
 
 
 def _say_limits(rows: Sequence[Summary]) -> str:
@@ -93,22 +113,44 @@ def _say_limits(rows: Sequence[Summary]) -> str:
     most = [
         (ceiling, row.n) for row in rows if (ceiling := tightest_mean(row.ceilings)) is not None
     ]
-    text = f"; the best possible is {_percent(best)}" if len(best) == len(rows) else ""
+    score = number(100 * fmean(_share(row) for row in rows))
+    parts = []
+    if len(best) == len(rows):
+        limit = _per_hundred(best)
+        parts.append(f"the best possible is {limit}{_explain_excess(score, limit)}")
     if len(most) == len(rows):
-        text += f"{', and' if text else ';'} no attack gets more than {_percent(most)} on average"
-    return text
+        limit = _per_hundred(most)
+        excess = _explain_excess(score, limit, ", unless an alarm says otherwise")
+        parts.append(f"no attack expects more than {limit}{excess}")
+    return f"; {', and '.join(parts)}" if parts else ""
 
 
-def _say_excess(rows: Sequence[Summary]) -> str:
-    room = sum(
-        (ceiling - (row.success or 0.0)) / row.n
-        for row in rows
-        if (ceiling := tightest_mean(row.ceilings)) is not None
-    )
-    return "" if room >= 0 else " Anything above that is chance, unless an alarm says otherwise."
+def _explain_excess(score: str, limit: str, but: str = "") -> str:
+    """Why a score as printed is above a limit as printed."""
+    return f" (the score is above it by chance{but})" if float(score) > float(limit) else ""
 
 
-def _say_trust(leaderboard: Leaderboard) -> Markup:
+def _say_most(row: Summary) -> str:
+    """The ceiling on the mean, and why the score beside it may be larger."""
+    most = tightest_mean(row.ceilings)
+    if most is None:
+        return ""
+    text = f"; no attack expects more than {number(most)}"
+    if (row.expected_success or 0.0) <= most:
+        return text
+    low, high = row.expected_success_low, row.expected_success_high
+    if low is None or high is None:
+        return f"{text}, and the excess is the chance of {_count(row.repetitions, 'repetition')}"
+    if low <= most:
+        return (
+            f"{text}, and the excess is chance: the 95 % interval is {number(low)} to "
+            f"{number(high)}"
+        )
+    return f"{text}, and the whole 95 % interval is above it, which needs an explanation"
+
+
+def write_trust(leaderboard: Leaderboard) -> str:
+    """Whether an alarm was raised, and whether the order of the attacks may be chance."""
     alarms = [
         f"{flag} in {_count(count, 'row')}"
         for flag, count in leaderboard.count_flags().items()
@@ -127,11 +169,11 @@ def _say_trust(leaderboard: Leaderboard) -> Markup:
             " Some intervals are wider than the whole gap, so the order of the attacks may be "
             "chance. Play more repetitions."
         )
-    return Markup("{}").format(text)
+    return text
 
 
-def _percent(counts: Sequence[tuple[float, int]]) -> str:
-    return f"{number(100 * fmean(count / n for count, n in counts))} %"
+def _per_hundred(counts: Sequence[tuple[float, int]]) -> str:
+    return number(100 * fmean(count / n for count, n in counts))
 
 
 def _count(count: int, noun: str) -> str:

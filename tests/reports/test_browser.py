@@ -33,9 +33,11 @@ from reconbench.reports.compare.report import compare_html
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
+    from tests.reports.conftest import Reader
 
 FACTS = {"suite": "demo", "seed": "7", "versions": "reconbench 0"}
 DESKTOP, PHONE = {"width": 1280, "height": 900}, {"width": 375, "height": 740}
+NARROW = {"width": 390, "height": 844}
 HOSTILE = (
     "<script>window.hit=1</script>",
     "\"><img src=x onerror='window.hit=1'>",
@@ -47,68 +49,9 @@ HOSTILE = (
     "=HYPERLINK(1)",
 )
 Open = Callable[..., "Page"]
+Scored = Callable[[Summary], Summary]
 Visit = Callable[..., "Page"]
 Serious = Callable[["Page"], list[str]]
-
-
-@pytest.fixture
-def rows(bounded: Summary, failed: Summary) -> list[Summary]:
-    """Two data sets, columns, budgets and three attacks, one of which failed once."""
-    found = []
-    for place, dataset in enumerate(("acs", "fire")):
-        for column in ("A", "B"):
-            for epsilon in (1.0, math.inf):
-                for gain, attack in enumerate(("prior", "rap", "posterior")):
-                    outcomes = {rep: (48 + place + 3 * gain + rep, 48 + rep) for rep in range(4)}
-                    found.append(
-                        replace(
-                            bounded,
-                            dataset=dataset,
-                            targets=(column,),
-                            epsilon=epsilon,
-                            attack=attack,
-                            outcomes=outcomes,
-                            repetitions=4,
-                            success=49.5 + place + 3 * gain,
-                            best_possible=57.0,
-                            best_possible_converged=True,
-                            reliability={"5": [300.0, 165.0, 170.0], "9": [100.0, 96.0, 90.0]},
-                        )
-                    )
-    return [*found, replace(failed, targets=("A",))]
-
-
-@pytest.fixture
-def opened(visit: Visit, tmp_path: Path) -> Open:
-    """Opens a leaderboard of some rows, once it is ready."""
-
-    def open_(
-        summaries: list[Summary], viewport: dict[str, int] = DESKTOP, scheme: str = "light"
-    ) -> Page:
-        path = tmp_path / "leaderboard.html"
-        path.write_text(leaderboard_html(summaries, "Demo", FACTS), encoding="utf-8", newline="")
-        page = visit(path, viewport, scheme)
-        page.wait_for_selector("html[data-ready]")
-        return page
-
-    return open_
-
-
-def drawn(page: Page) -> list[str]:
-    """Scrolls through the page until every figure has been drawn; their names."""
-    names = page.eval_on_selector_all("figure", "all => all.map(each => each.id)")
-    for name in names:
-        page.locator(f"#{name}").scroll_into_view_if_needed()
-        page.wait_for_selector(f"#{name}[data-drawn] svg")
-    return [str(name).removeprefix("figure-") for name in names]
-
-
-def column(page: Page, name: str) -> list[str]:
-    index = page.eval_on_selector(f'#rows th[data-name="{name}"]', "each => each.cellIndex")
-    texts: list[str] = page.eval_on_selector_all(
-        f"#rows tbody tr td:nth-child({index + 1})", "all => all.map(each => each.textContent)"
-    )
-    return texts
 
 
 def saved(page: Page, selector: str) -> bytes:
@@ -121,56 +64,73 @@ def read(content: bytes) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(content.decode(), newline="")))
 
 
-def test_every_figure_is_drawn_under_the_strict_policy(opened: Open, rows: list[Summary]) -> None:
+def test_every_figure_is_drawn_under_the_strict_policy(
+    opened: Open, rows: list[Summary], reader: type[Reader]
+) -> None:
     page = opened(rows)
-    assert drawn(page) == ["success", "epsilon", "heat", "split", "time", "bounds", "calibration"]
+    assert reader.drawn(page) == [
+        "success",
+        "epsilon",
+        "heat",
+        "split",
+        "time",
+        "bounds",
+        "calibration",
+    ]
 
 
-def test_rows_sort_both_ways_with_empty_ones_last(opened: Open, rows: list[Summary]) -> None:
+def test_rows_sort_both_ways_with_empty_ones_last(
+    opened: Open, rows: list[Summary], reader: type[Reader]
+) -> None:
     page = opened(rows)
-    assert len(column(page, "attack")) == len(rows)
+    assert len(reader.column(page, "attack")) == len(rows)
     head = page.locator('#rows th[data-name="gap_closed"] button')
     for direction, sign in (("ascending", 1), ("descending", -1)):
         head.focus()
         page.keyboard.press("Enter")
-        found = column(page, "gap_closed")
+        found = reader.column(page, "gap_closed")
         numbers = [float(text.replace("−", "-").removesuffix(" %")) for text in found if text]
         assert numbers == sorted(numbers, key=lambda value: sign * value)
         assert found[-1] == ""
         assert page.get_attribute('#rows th[data-name="gap_closed"]', "aria-sort") == direction
     page.click('#rows th[data-name="epsilon"] button')
-    assert column(page, "epsilon")[-1] == "∞"
+    assert reader.column(page, "epsilon")[-1] == "∞"
 
 
-def test_shares_of_no_gap_to_speak_of_are_small_print(opened: Open, bounded: Summary) -> None:
+def test_shares_of_no_gap_to_speak_of_are_small_print(
+    opened: Open, bounded: Summary, reader: type[Reader]
+) -> None:
     narrow = {"mean": {"mean": bounded.baseline_expected + 0.1}}
     page = opened([replace(bounded, ceilings=narrow | {"prior-exact": narrow["mean"]}), bounded])
     place = page.eval_on_selector('#rows th[data-name="gap_closed"]', "each => each.cellIndex")
     cells = page.locator(f"#rows tbody tr td:nth-child({place + 1})")
-    flagged = ["no-gap" in text for text in column(page, "flags")]
+    flagged = ["no-gap" in text for text in reader.column(page, "flags")]
     assert sorted(flagged) == [False, True]
     assert [cells.nth(i).locator("small").count() == 1 for i in range(2)] == flagged
 
 
-def test_filters_hold_for_rows_figures_and_files(opened: Open, rows: list[Summary]) -> None:
+def test_filters_hold_for_rows_figures_and_files(
+    opened: Open, rows: list[Summary], reader: type[Reader]
+) -> None:
     from playwright.sync_api import expect
 
     page = opened(rows)
-    page.select_option('select[data-column="dataset"]', label="fire")
-    page.select_option('select[data-column="epsilon"]', label="∞")
-    page.select_option('select[data-column="attack"]', label="rap")
-    assert column(page, "targets") == ["A", "B"]
-    page.select_option('select[data-column="targets"]', label="B")
-    assert column(page, "dataset") == ["fire"]
+    reader.choose(page, "dataset", "fire")
+    reader.choose(page, "epsilon", "∞")
+    reader.choose(page, "attack", "rap", "posterior")
+    assert reader.column(page, "attack") == ["posterior", "rap"] * 2
+    reader.choose(page, "attack", "posterior", wanted=False)
+    assert reader.names(page) == ["A", "B"]
+    reader.choose(page, "targets", "B")
+    assert reader.column(page, "dataset") == ["fire"]
     assert "rows 1 to 1 of 1 (25 in total)" in page.inner_text("#count")
-    page.locator("#figure-success").scroll_into_view_if_needed()
-    page.wait_for_selector('#figure-success[data-drawn="1"] svg')
+    page.wait_for_selector('#figure-success[data-drawn="1"] svg', state="attached")
     (row,) = read(saved(page, '#figure-success [data-save="csv"]'))
     assert (row["dataset"], row["epsilon"], row["attack"]) == ("fire", "inf", "rap")
     page.click("#reset")
     page.fill("#search", "memory broken")
     expect(page.locator("#rows tbody tr")).to_have_count(1)
-    assert column(page, "attack") == ["broken"]
+    assert reader.column(page, "attack") == ["broken"]
     page.fill("#search", "SEX")  # known everywhere, a target nowhere
     expect(page.locator("#rows tbody tr")).to_have_count(0)
     page.fill("#search", "nowhere to be found")
@@ -180,7 +140,7 @@ def test_filters_hold_for_rows_figures_and_files(opened: Open, rows: list[Summar
 
 def test_a_row_opens_with_its_repetitions_and_facts(opened: Open, rows: list[Summary]) -> None:
     page = opened(rows)
-    page.locator("#rows tbody tr button.open").first.focus()
+    page.locator("#rows tbody tr a.open").first.focus()
     page.keyboard.press("Enter")
     text = page.inner_text("dialog[open]")
     first = Leaderboard.from_summaries(rows).summaries[0]
@@ -198,7 +158,7 @@ def test_a_row_opens_with_its_repetitions_and_facts(opened: Open, rows: list[Sum
 def test_a_row_says_how_often_it_exceeded_its_ceiling(opened: Open, bounded: Summary) -> None:
     outcomes = {rep: (50 + rep, 48) for rep in range(4)}
     page = opened([replace(bounded, outcomes=outcomes, repetitions=4, above_proved=0.25)])
-    page.click("#rows tbody tr button.open")
+    page.click("#rows tbody tr a.open")
     text = page.inner_text("dialog[open]")
     assert "passed-ceiling-allowed" in text and "Here: 1 of 4 repetitions" in text
 
@@ -206,7 +166,7 @@ def test_a_row_says_how_often_it_exceeded_its_ceiling(opened: Open, bounded: Sum
 def test_an_open_row_lists_the_facts_of_its_mechanism(opened: Open, bounded: Summary) -> None:
     facts = {"mechanism.sigma": 38.2, "mechanism.k": 3.0, "mechanism.mu": -1 / 3, "<b>": math.inf}
     page = opened([replace(bounded, facts=facts)])
-    page.click("#rows tbody tr button.open")
+    page.click("#rows tbody tr a.open")
     heading = page.locator("dialog h3", has_text="Facts about the mechanism")
     lines = heading.locator("xpath=following-sibling::dl[1]/div")
     assert [line.split() for line in lines.all_inner_texts()] == [
@@ -219,7 +179,7 @@ def test_an_open_row_lists_the_facts_of_its_mechanism(opened: Open, bounded: Sum
 
 def test_a_mechanism_without_facts_has_no_list_of_them(opened: Open, bounded: Summary) -> None:
     page = opened([replace(bounded, facts={})])
-    page.click("#rows tbody tr button.open")
+    page.click("#rows tbody tr a.open")
     assert page.locator("dialog h3", has_text="Facts about the mechanism").count() == 0
 
 
@@ -271,10 +231,12 @@ def test_the_saved_rows_of_a_run_are_those_of_its_store(visit: Visit, tmp_path: 
         assert row["repetitions"] == "3" and row["targets"] == "SEX"
 
 
-def test_figures_are_saved_as_svg_and_png(opened: Open, rows: list[Summary]) -> None:
+def test_figures_are_saved_as_svg_and_png(
+    opened: Open, rows: list[Summary], reader: type[Reader]
+) -> None:
     page = opened(rows)
     # Chromium lets a page save ten files in a row
-    found = {name: saved(page, f'#figure-{name} [data-save="svg"]') for name in drawn(page)}
+    found = {name: saved(page, f'#figure-{name} [data-save="svg"]') for name in reader.drawn(page)}
     assert all(svg.startswith(b"<svg") for svg in found.values())
     assert read(saved(page, '#figure-calibration [data-save="csv"]'))[0]["calibration"]
     svg = found["epsilon"]
@@ -286,11 +248,11 @@ def test_figures_are_saved_as_svg_and_png(opened: Open, rows: list[Summary]) -> 
 
 def test_terms_explain_themselves_on_focus_and_on_hover(opened: Open, rows: list[Summary]) -> None:
     page = opened(rows)
-    page.focus('button.term[data-term="baseline"]')
-    assert "without the release" in page.inner_text("#tip")
+    page.focus('button.term[data-term="prior"]')
+    assert "before the release" in page.inner_text("#tip")
     page.keyboard.press("Escape")
     assert page.locator("#tip").is_hidden()
-    page.hover('#rows th[data-name="success"] button')
+    page.hover('#rows th[data-name="expected_success"] button')
     assert "Higher: more was reconstructed" in page.inner_text("#tip")
 
 
@@ -314,20 +276,23 @@ def test_axe_finds_no_serious_fault(
     scheme: str,
     tmp_path: Path,
     serious: Serious,
+    reader: type[Reader],
 ) -> None:
     page = opened(rows, viewport, scheme)
-    drawn(page)
+    reader.drawn(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= viewport["width"]
     page.screenshot(path=tmp_path / "page.png", full_page=True)
     assert (tmp_path / "page.png").stat().st_size > 10_000
     page.evaluate("scrollTo(0, 0)")
 
     assert serious(page) == []
-    page.locator("#rows tbody tr button.open").first.click()
+    page.locator("#rows tbody tr a.open").first.click()
     assert serious(page) == []
 
 
-def test_hostile_names_do_not_run(opened: Open, bounded: Summary, failed: Summary) -> None:
+def test_hostile_names_do_not_run(
+    opened: Open, bounded: Summary, failed: Summary, reader: type[Reader]
+) -> None:
     outcomes = {rep: (50 + rep, 48) for rep in range(3)}
     summaries = [
         replace(
@@ -348,13 +313,14 @@ def test_hostile_names_do_not_run(opened: Open, bounded: Summary, failed: Summar
         for row in (replace(bounded, outcomes=outcomes), failed)
     ]
     page = opened(summaries)
-    drawn(page)
-    assert len(column(page, "attack")) == len(summaries)
-    for place in range(0, len(summaries), 4):
-        page.locator("#rows tbody tr button.open").nth(place).click()
+    reader.drawn(page)
+    assert len(reader.column(page, "attack")) == len(summaries)
+    for place in range(0, len(summaries), 8):
+        page.locator("#rows tbody tr a.open").nth(place).click()
         page.click("dialog .close")
     page.locator("#figure-time svg .mark-symbol path").last.hover(force=True)
-    page.select_option('select[data-column="attack"]', index=1)
+    page.locator('details.filter[data-column="attack"] summary').click()
+    page.locator('details.filter[data-column="attack"] input').first.check()
     assert page.evaluate("window.hit") is None
     assert page.evaluate("document.querySelectorAll('main img, main iframe').length") == 0
     assert page.evaluate("document.documentElement.scrollWidth") <= DESKTOP["width"]
@@ -362,7 +328,7 @@ def test_hostile_names_do_not_run(opened: Open, bounded: Summary, failed: Summar
 
 @pytest.mark.parametrize("case", ["empty", "failures", "single", "equal"])
 def test_poor_results_make_a_page_that_says_so(
-    opened: Open, bounded: Summary, failed: Summary, case: str
+    opened: Open, bounded: Summary, failed: Summary, case: str, reader: type[Reader]
 ) -> None:
     single = replace(
         bounded, repetitions=1, success_low=None, success_high=None, outcomes={0: (50, 48)}
@@ -378,7 +344,7 @@ def test_poor_results_make_a_page_that_says_so(
     }[case]
     page = opened(summaries)
     assert said in page.inner_text("body")
-    drawn(page)
+    reader.drawn(page)
 
 
 def test_without_script_the_ranking_is_there(
@@ -393,6 +359,7 @@ def test_without_script_the_ranking_is_there(
     context.close()
     assert "need JavaScript" in text
     assert "posterior" in text and "gap closed" in text
+    assert "What the release gives away" in text
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import math
+import re
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +18,7 @@ from reconbench.benchmarks.store.summary import VALUE_MEANINGS, Summary, summari
 from reconbench.benchmarks.suites.suite import find_suite
 from reconbench.cli import app
 from reconbench.reports import Leaderboard, ReportError
+from reconbench.reports.figures.chart_specs import fix_looks
 from reconbench.reports.figures.charts import list_charts, select_rows
 from reconbench.reports.figures.export import (
     Format,
@@ -23,6 +26,7 @@ from reconbench.reports.figures.export import (
     figure_csv,
     figure_data,
 )
+from reconbench.reports.figures.roles import ATTACK_COLOURS, ROLE_COLOURS
 
 
 @pytest.fixture
@@ -46,7 +50,9 @@ def test_the_numbers_are_those_of_the_board(board: Leaderboard) -> None:
     first = list_charts(board.columns)[0]
     rows, _ = select_rows(first, board.rows)
     found = list(csv.DictReader(io.StringIO(figure_csv(first, rows), newline="")))
-    assert [float(each["success"]) for each in found] == [row["success"] for row in rows]
+    assert [float(each["expected_success"]) for each in found] == [
+        row["expected_success"] for row in rows
+    ]
     assert [each["epsilon"] for each in found] == ["1.0", "inf"]
     data = figure_data(first, rows)
     assert [each["epsilon"] for each in data] == [1.0, None]
@@ -94,8 +100,7 @@ def find_scales(spec: object) -> list[tuple[list[str], list[str]]]:
 
 
 def test_no_two_bounds_share_colour_and_mark(bounded: Summary) -> None:
-    """A scale repeats its range: series i has colour i mod 7 and shape i mod 8."""
-    most = max(len(VALUE_MEANINGS), 40)
+    """A scale repeats its range: bound i has colour i mod 7 and shape i mod 8, attacks mod 5."""
     scales = [
         found
         for chart in list_charts(Leaderboard.from_summaries([bounded]).columns)
@@ -103,8 +108,55 @@ def test_no_two_bounds_share_colour_and_mark(bounded: Summary) -> None:
     ]
     assert len(scales) > 5
     for colours, shapes in scales:
+        most = 40 if tuple(colours) == ATTACK_COLOURS else max(len(VALUE_MEANINGS), 40)
         looks = {(colours[i % len(colours)], shapes[i % len(shapes)]) for i in range(most)}
         assert len(looks) == most
+
+
+def find_colours(spec: object) -> set[str]:
+    """Colours that a drawing states itself, outside scales."""
+    if isinstance(spec, list):
+        return {found for part in spec for found in find_colours(part)}
+    if not isinstance(spec, dict):
+        return set()
+    mark = spec.get("mark")
+    here = {mark["color"]} if isinstance(mark, dict) and "color" in mark else set()
+    return here | {found for part in spec.values() for found in find_colours(part)}
+
+
+def test_what_limits_attacks_is_grey_and_no_attack_is(bounded: Summary) -> None:
+    def chroma(colour: str) -> int:
+        parts = [int(colour[start : start + 2], 16) for start in (1, 3, 5)]
+        return max(parts) - min(parts)
+
+    assert max(map(chroma, ROLE_COLOURS.values())) < 25
+    assert min(map(chroma, ATTACK_COLOURS)) > 60
+    charts = {c.name: c for c in list_charts(Leaderboard.from_summaries([bounded]).columns)}
+    for name in ("success", "epsilon", "columns", "within", "n", "k"):
+        assert find_colours(charts[name].spec) == set()
+        styles = set(re.findall(r'"style": "([a-z-]+)"', json.dumps(charts[name].spec)))
+        assert styles == set(ROLE_COLOURS)
+        assert {role.removesuffix("-line") for role in charts[name].roles} == styles
+
+
+def test_attacks_keep_their_looks_in_every_figure(board: Leaderboard) -> None:
+    """The legend lists what is drawn, while colours follow the ranking of all attacks."""
+    attacks = ["b", "a", "prior"]
+    for chart in list_charts(board.columns):
+        fixed = json.dumps(fix_looks(chart.spec, attacks, ["a"]))
+        if '"field": "who", "legend"' in fixed:
+            assert '"domain": ["b", "a", "prior"]' in fixed, chart.name
+            assert '"values": ["a"]' in fixed, chart.name
+
+
+def test_panels_with_most_to_gain_come_first(bounded: Summary) -> None:
+    rows = [
+        replace(bounded, targets=(f"c{place}",), ceilings={"prior-exact": {"mean": 50.0 + place}})
+        for place in (3, 9, 1)
+    ]
+    board = Leaderboard.from_summaries(rows)
+    chosen, left = select_rows(replace(list_charts(board.columns)[0], most=2), board.rows)
+    assert [row["targets"] for row in chosen] == ["c9", "c3"] and left == 1
 
 
 @pytest.fixture(scope="module")

@@ -8,8 +8,10 @@ import hashlib
 import json
 import math
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from html.parser import HTMLParser
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,10 +20,11 @@ from markupsafe import Markup
 from reconbench.benchmarks.game.options import Options
 from reconbench.benchmarks.store.summary import Summary
 from reconbench.reports import DICTIONARY, Leaderboard, leaderboard_csv, leaderboard_html
-from reconbench.reports.figures.charts import DRAWINGS, SCRIPT, list_charts, select_rows
+from reconbench.reports.figures.chart_specs import DRAWINGS, SCRIPT
+from reconbench.reports.figures.charts import list_charts, select_rows
 from reconbench.reports.leaderboard.flags import Flag
 from reconbench.reports.leaderboard.glossary import GLOSSARY
-from reconbench.reports.leaderboard.summary_text import write_summary
+from reconbench.reports.leaderboard.summary_text import write_summary, write_trust
 
 FACTS = {"suite": "demo", "seed": "0"}
 HOSTILE = [
@@ -34,6 +37,7 @@ HOSTILE = [
     "=HYPERLINK(1)",
 ]
 VOID = {"meta", "input"}
+Scored = Callable[[Summary], Summary]
 
 
 class Page(HTMLParser):
@@ -90,6 +94,10 @@ class Page(HTMLParser):
 
 def page(*summaries: Summary) -> Page:
     return Page(leaderboard_html(summaries, "Leaderboard", FACTS))
+
+
+def trust(*summaries: Summary) -> str:
+    return write_trust(Leaderboard.from_summaries(summaries))
 
 
 def sentences(*summaries: Summary) -> list[Markup]:
@@ -271,38 +279,81 @@ def test_a_figure_says_how_much_it_leaves_out(bounded: Summary) -> None:
     assert (len(rows), left) == (first.most, 90 - first.most)
 
 
-def test_the_page_says_in_short_what_was_found(bounded: Summary) -> None:
+def test_the_page_says_in_short_what_was_found(bounded: Summary, scored: Scored) -> None:
     outcomes = {rep: (55 + rep % 2, 48) for rep in range(6)}
     rap = replace(
-        bounded, outcomes=outcomes, success=55.5, baseline=48.0, repetitions=6, best_possible=57.0
+        bounded,
+        outcomes=outcomes,
+        expected_success=55.75,
+        repetitions=6,
+        best_possible=57.0,
     )
-    other = replace(rap, targets=("B",), n=200, success=100.0, baseline=99.0)
-    prior = replace(bounded, attack="prior", success=48.0, baseline=48.0, repetitions=6)
-    lines = sentences(rap, prior, replace(rap, targets=("B",), success=50.5))
+    other = replace(rap, targets=("B",), n=200, expected_success=100.0, baseline_expected=99.5)
+    prior = replace(bounded, attack="prior", expected_success=48.25, repetitions=6)
+    lines = sentences(rap, prior, replace(rap, targets=("B",), expected_success=50.75))
     said = " ".join(re.sub("<.*?>", "", line) for line in lines)
     assert "rap and prior guessed hidden columns" in said
     assert "2 games on acs, at ε = 1, 6 repetitions each" in said
-    assert "alone gets 48.0 % right, the leading attack (rap) 53.0 %" in said
-    assert "the best possible is 57.0 %, and no attack gets more than 63.1 % on average." in said
-    assert "gains most on AGEP of acs at ε = 1: 55.5 records of 100 instead of 48.0" in said
-    assert "No row raised an alarm." in said and "chance" not in said
+    assert "alone gets 48.2 right, and the leading attack (rap) expects 53.2" in said
+    assert "the best possible is 57.0, and no attack expects more than 63.1." in said
+    assert "gains most on AGEP of acs at ε = 1: 55.8 of 100 records instead of 48.2" in said
+    assert len(lines) == 3 and "chance" not in said
+    assert trust(scored(rap)) == "No row raised an alarm."
     # shares of tables of different sizes count alike
-    assert "gets 48.8 % right" in "".join(sentences(rap, other))
+    assert "gets 49.0 right" in "".join(sentences(rap, other))
 
 
-def test_too_few_repetitions_and_alarms_are_said_write_summary(
-    bounded: Summary, failed: Summary
+@pytest.mark.parametrize(
+    ("low", "high", "said"),
+    [
+        (60.0, 70.0, "the excess is chance: the 95 % interval is 60.0 to 70.0"),
+        (64.0, 66.0, "the whole 95 % interval is above it, which needs an explanation"),
+        (None, None, "the excess is the chance of 3 repetitions"),
+    ],
+)
+def test_a_score_above_the_ceiling_is_explained(
+    bounded: Summary, low: float | None, high: float | None, said: str
 ) -> None:
-    one = replace(bounded, outcomes={0: (55, 48)}, repetitions=1)
-    assert "One repetition is too few" in sentences(one)[-1]
-    wild = replace(bounded, outcomes={0: (30, 48), 1: (70, 48)}, repetitions=2)
-    assert "may be chance" in sentences(wild)[-1]
-    assert "Alarms: failed in 1 row." in sentences(wild, failed)[-1]
-    lucky = replace(wild, success=70.0)
-    assert "above that is chance" in sentences(lucky)[1]
+    """No sentence says that no attack expects more next to a larger number without a reason."""
+    row = replace(
+        bounded, expected_success=65.0, expected_success_low=low, expected_success_high=high
+    )
+    first, second = sentences(row)[1:]
+    assert "more than 63.1 (the score is above it by chance, unless an alarm" in first
+    assert "no attack expects more than 63.1" in second and said in second
+
+
+def test_too_few_repetitions_and_alarms_are_reported(
+    bounded: Summary, failed: Summary, scored: Scored
+) -> None:
+    one = scored(replace(bounded, outcomes={0: (55, 48)}, repetitions=1))
+    assert "One repetition is too few" in trust(one)
+    wild = scored(replace(bounded, outcomes={0: (30, 48), 1: (70, 48)}, repetitions=2))
+    assert "may be chance" in trust(wild)
+    assert "Alarms: failed in 1 row." in trust(wild, failed)
     assert sentences(failed) == sentences() == []
     unranked = replace(bounded, ceilings={}, outcomes={0: (55, 48), 1: (56, 48)})
     assert "leading attack" in sentences(unranked)[1]
+
+
+def test_pairs_of_attacks_are_compared(bounded: Summary, monkeypatch: pytest.MonkeyPatch) -> None:
+    pair = SimpleNamespace(
+        attack="rap",
+        other="<b>",
+        adversary="realistic",
+        attacker_prior="same",
+        mean=1.234,
+        low=-0.5,
+        high=3.0,
+        p=0.25,
+        cells=4,
+        tables=5,
+    )
+    pairs = [pair, *[SimpleNamespace(**{**vars(pair), "low": None})] * 24]
+    monkeypatch.setattr(Leaderboard, "comparisons", pairs, raising=False)
+    texts = page(replace(bounded, outcomes={0: (50, 48), 1: (51, 48)})).texts
+    assert {"+1.23", "−0.50 to +3.00", "0.25", "<b>", "needs two tables"} <= set(texts)
+    assert "The first 20 of 25 pairs." in " ".join(texts)
 
 
 def test_computed_rows_are_drawn_apart(summary: Summary) -> None:
@@ -331,7 +382,7 @@ def test_computed_rows_are_drawn_apart(summary: Summary) -> None:
     assert "No attack finished a repetition." not in alone.texts
     shown = alone.payload["shown"]
     assert "value_f-dp" in shown and "success" not in shown
-    assert {"value_f-dp", "success"} <= set(mixed.payload["shown"])
+    assert {"value_f-dp", "expected_success"} <= set(mixed.payload["shown"])
 
 
 def test_the_shipped_drawings_and_script_are_what_their_makers_make() -> None:
