@@ -29,7 +29,8 @@ from reconbench.reports.figures.roles import ATTACK_COLOURS, GUESSING, list_look
 from reconbench.reports.leaderboard.columns import AXIS_COLUMNS, PRINTED, Value
 from reconbench.reports.leaderboard.flags import MEANINGS, Weight
 from reconbench.reports.leaderboard.glossary import GLOSSARY
-from reconbench.reports.leaderboard.ranking import RankedAttack, label_attack
+from reconbench.reports.leaderboard.labels import label_attack
+from reconbench.reports.leaderboard.ranking import RankedAttack
 from reconbench.reports.leaderboard.summary_text import (
     write_computed,
     write_summary,
@@ -113,7 +114,7 @@ def render_page(
         trust=write_trust(leaderboard),
         percent=lambda share: f"{number(100 * share)} %",
         rankings=_group_ranking(leaderboard),
-        comparisons=list(getattr(leaderboard, "comparisons", ())),
+        comparisons=leaderboard.comparisons,
         signed=signed,
         p_value=p_value,
         raised=[(flag, MEANINGS[flag], count) for flag, count in leaderboard.count_flags().items()],

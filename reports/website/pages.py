@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
 
-from reconbench.reports.figures.charts import ASSETS
+from reconbench.reports.figures.chart_specs import ASSETS
 from reconbench.reports.leaderboard.columns import Column
 from reconbench.reports.leaderboard.page import render_page
 from reconbench.reports.text.number_format import budget, number, signed
