@@ -19,6 +19,7 @@ ALLOWED = 0.05
 LEVEL = 0.05
 # An alarm from a single excess, or from a mean, is this rare by chance.
 RARE = 1e-3
+# Sums of probabilities are equal up to this.
 _ROUNDING = 1e-9
 
 
@@ -140,7 +141,7 @@ def find_flags(row: Summary, *, in_paper: bool) -> tuple[Flag, ...]:
         Flag.ABOVE: exceeded > 0 and (chance < LEVEL or is_incredible(row)),
         Flag.ABOVE_MEAN: above_mean,
         Flag.FAILED: row.failures > 0,
-        Flag.BELOW: gained is not None and gained[1] < 0,
+        Flag.BELOW: gained is not None and gained[1] < -_ROUNDING,
         Flag.UNCONVERGED: row.best_possible_converged is False,
         Flag.SKIPPED: row.skipped > 0,
         Flag.PASSED: exceeded > 0 and chance >= LEVEL and not is_incredible(row),
