@@ -6,8 +6,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-from generate.leaderboard_picture import PICTURE, main, take_picture
 
+from generate.leaderboard_picture import PICTURE, main, take_picture
 from reconbench.reports import leaderboard_html
 
 
