@@ -169,7 +169,8 @@ def write_trust(leaderboard: Leaderboard) -> str:
             " Some intervals are wider than the whole gap, so the order of the attacks may be "
             "chance. Play more repetitions."
         )
-    return text
+    check = leaderboard.self_check
+    return text if check is None else f"{text} Check of the scores: {check.describe()}."
 
 
 def _per_hundred(counts: Sequence[tuple[float, int]]) -> str:
