@@ -9,6 +9,8 @@ Read ``base`` first: the contract of an attack, what it sees (AttackerView) and 
 - ``gradient_inversion``: on noisy gradients
 - ``extraction``: on n-gram language models
 - ``membership``: on trained models; it infers membership, for audits, and plays no game
+
+``judges`` says what any guess is worth given the release: the score without the luck of the draw.
 """
 
 if __name__ != "reconbench.attacks":

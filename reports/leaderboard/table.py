@@ -22,7 +22,7 @@ from reconbench.reports.leaderboard.columns import (
 from reconbench.reports.leaderboard.comparisons import AttackComparison, compare_attacks
 from reconbench.reports.leaderboard.flags import Flag, find_flags, is_gap_measurable, mean_gap
 from reconbench.reports.leaderboard.labels import format_json, label_attack
-from reconbench.reports.leaderboard.paired_tests import (
+from reconbench.reports.leaderboard.paired_differences import (
     PairedDifference,
     compare_to_attack,
     compare_to_prior,

@@ -28,8 +28,8 @@ PRIOR = AttackSpec("prior")
 
 
 @pytest.fixture(scope="module")
-def row() -> Result:
-    return play(Round.draw(GAME), PRIOR)
+def row(drop_scores: Callable[[Result], Result]) -> Result:
+    return drop_scores(play(Round.draw(GAME), PRIOR))
 
 
 @pytest.fixture

@@ -334,7 +334,12 @@ def test_poor_results_make_a_page_that_says_so(
         bounded, repetitions=1, success_low=None, success_high=None, outcomes={0: (50, 48)}
     )
     equal = replace(
-        bounded, outcomes=dict.fromkeys(range(3), (48, 48)), success=48.0, baseline=48.0
+        bounded,
+        outcomes=dict.fromkeys(range(3), (48, 48)),
+        scores=dict.fromkeys(range(3), (48.25, 48.25)),
+        expected_success=48.25,
+        success=48.0,
+        baseline=48.0,
     )
     summaries, said = {
         "empty": ([], "No results yet"),

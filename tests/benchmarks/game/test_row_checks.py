@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
+from collections.abc import Callable
 from contextlib import closing
 from math import inf
 from pathlib import Path
@@ -88,8 +89,12 @@ def test_impossible_values_are_refused(row: Result, field: str, value: Any, mess
         assert "\n" not in str(error.value) and "repetition" in str(error.value)
 
 
-def test_failed_rows_have_an_error_and_no_score(row: Result) -> None:
-    failed = {**row.to_json(), "status": "failed", "error": "gone", "successes": None}
+def test_failed_rows_have_an_error_and_no_score(
+    row: Result, drop_scores: Callable[[Result], Result]
+) -> None:
+    with pytest.raises(ResultError, match="scored_by must be empty unless status is ok"):
+        Result.from_json({**row.to_json(), "status": "failed", "error": "x", "successes": None})
+    failed = {**drop_scores(row).to_json(), "status": "failed", "error": "gone", "successes": None}
     assert Result.from_json(failed).error == "gone"
     with pytest.raises(ResultError, match="successes must be none unless status is ok, got 3"):
         Result.from_json({**failed, "successes": 3})

@@ -110,13 +110,18 @@ def test_texts_and_numbers_are_cleaned() -> None:
 
 @pytest.mark.parametrize("adversary", list(Adversary))
 def test_a_copy_of_our_attack_gets_the_rows_of_ours(tmp_path: Path, adversary: Adversary) -> None:
-    """Same stream, same guesses, same scores: the border changes nothing."""
+    """Same stream, same guesses, same successes: the border changes nothing.
+
+    Only ours is known never to look at the release, so its expected score is the prior's.
+    """
     (tmp_path / "twin.py").write_text(TWIN)
     game = replace(GAME, adversary=adversary, advantage=3)
     round_ = Round.draw(game)
     ours = play(round_, AttackSpec("random"))
     theirs = play(round_, AttackSpec(f"{tmp_path / 'twin.py'}:Twin"))
-    assert ours.differences(theirs) == []
+    scores = {"expected_successes", "expected_successes_se", "scored_by"}
+    assert set(ours.differences(theirs)) <= scores
+    assert ours.guess_hash == theirs.guess_hash and ours.successes == theirs.successes
 
 
 def test_informed_views_do_not_outlive_their_game(tmp_path: Path) -> None:

@@ -170,7 +170,7 @@ def test_rows_go_by_dataset_column_epsilon_and_falling_success(summary: Summary)
         for column in ("B", "A")
     ]
     success = {"rap": 40.0, "prior": 50.0, "broken": None}
-    rows = [replace(row, success=success[row.attack]) for row in rows]
+    rows = [replace(row, expected_success=success[row.attack]) for row in rows]
     found = [
         (row["dataset"], row["targets"], row["epsilon"], row["attack"])
         for row in read(leaderboard_csv(rows))
@@ -186,17 +186,17 @@ def test_rows_go_by_dataset_column_epsilon_and_falling_success(summary: Summary)
 
 def test_ranks_are_per_game_and_shared_by_ties(summary: Summary) -> None:
     rows = [
-        replace(summary, attack=name, success=success)
+        replace(summary, attack=name, expected_success=success)
         for name, success in (("a", 10.0), ("b", 30.0), ("c", 30.0), ("d", None))
     ]
-    rows.append(replace(summary, attack="a", epsilon=2.0, success=5.0))
+    rows.append(replace(summary, attack="a", epsilon=2.0, expected_success=5.0))
     found = [(row["attack"], row["rank"]) for row in read(leaderboard_csv(rows))]
     assert found == [("b", "1"), ("c", "1"), ("a", "3"), ("d", ""), ("a", "1")]
 
 
 def test_games_that_differ_in_metric_only_are_not_mixed(summary: Summary) -> None:
     rows = [
-        replace(summary, metric=metric, attack=attack, success=success)
+        replace(summary, metric=metric, attack=attack, expected_success=success)
         for metric, attack, success in (
             ("exact", "a", 1.0),
             ("within-1", "a", 9.0),

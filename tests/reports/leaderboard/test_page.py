@@ -11,7 +11,6 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from html.parser import HTMLParser
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -22,6 +21,7 @@ from reconbench.benchmarks.store.summary import Summary
 from reconbench.reports import DICTIONARY, Leaderboard, leaderboard_csv, leaderboard_html
 from reconbench.reports.figures.chart_specs import DRAWINGS, SCRIPT
 from reconbench.reports.figures.charts import list_charts, select_rows
+from reconbench.reports.leaderboard.comparisons import AttackComparison
 from reconbench.reports.leaderboard.flags import Flag
 from reconbench.reports.leaderboard.glossary import GLOSSARY
 from reconbench.reports.leaderboard.summary_text import write_summary, write_trust
@@ -147,11 +147,13 @@ def test_repetitions_travel_with_their_rows(summary: Summary) -> None:
 
 def test_the_ranking_is_readable_without_script(bounded: Summary) -> None:
     outcomes = {rep: (55 + rep, 48) for rep in range(3)}
-    found = page(replace(bounded, outcomes=outcomes), replace(bounded, attack="idle"))
+    scores = {rep: (55.25 + rep, 48.25) for rep in range(3)}
+    played = replace(bounded, outcomes=outcomes, scores=scores)
+    found = page(played, replace(bounded, attack="idle"))
     assert "noscript" in found.tags
     assert "rap" in found.texts and "idle" in found.texts
     assert any(re.fullmatch(r"\d+\.\d %", text) for text in found.texts)
-    assert "Attacks whose" in " ".join(found.texts)
+    assert "Attacks that a paired comparison" in " ".join(found.texts)
 
 
 @pytest.mark.parametrize("name", HOSTILE)
@@ -337,7 +339,7 @@ def test_too_few_repetitions_and_alarms_are_reported(
 
 
 def test_pairs_of_attacks_are_compared(bounded: Summary, monkeypatch: pytest.MonkeyPatch) -> None:
-    pair = SimpleNamespace(
+    pair = AttackComparison(
         attack="rap",
         other="<b>",
         adversary="realistic",
@@ -345,12 +347,13 @@ def test_pairs_of_attacks_are_compared(bounded: Summary, monkeypatch: pytest.Mon
         mean=1.234,
         low=-0.5,
         high=3.0,
-        p=0.25,
+        p=0.125,
+        adjusted=0.25,
         cells=4,
         tables=5,
     )
-    pairs = [pair, *[SimpleNamespace(**{**vars(pair), "low": None})] * 24]
-    monkeypatch.setattr(Leaderboard, "comparisons", pairs, raising=False)
+    pairs = [pair, *[replace(pair, low=None)] * 24]
+    monkeypatch.setattr(Leaderboard, "comparisons", pairs)
     texts = page(replace(bounded, outcomes={0: (50, 48), 1: (51, 48)})).texts
     assert {"+1.23", "−0.50 to +3.00", "0.25", "<b>", "needs two tables"} <= set(texts)
     assert "The first 20 of 25 pairs." in " ".join(texts)

@@ -18,7 +18,7 @@ from reconbench.benchmarks.store.summary import Summary, summarise
 from reconbench.reports import Leaderboard
 from reconbench.reports.leaderboard.comparisons import compare_attacks
 from reconbench.reports.leaderboard.flags import MEANINGS, Flag, binomial_tail, find_flags
-from reconbench.reports.leaderboard.paired_tests import compare_to_attack, compare_to_prior
+from reconbench.reports.leaderboard.paired_differences import compare_to_attack, compare_to_prior
 from reconbench.reports.leaderboard.printed_values import (
     FILE,
     PrintedValues,
