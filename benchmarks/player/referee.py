@@ -64,6 +64,7 @@ class Keeper:
         self._control: socket.socket | None = None
         self._folder = ""
         self._owner = os.getpid()
+        self._player: Player | None = None
 
     def start(self, preload: tuple[str, ...] = ()) -> Player:
         """A fresh player; the one before it is ended."""
@@ -91,6 +92,8 @@ class Keeper:
         """End the keeper and all that came from it."""
         if self._process is None or self._owner != os.getpid():
             return
+        if self._player is not None:
+            self._player.alive = False
         if self._control is not None:
             self._control.close()
         with suppress(subprocess.TimeoutExpired):
@@ -145,7 +148,8 @@ class Keeper:
         finally:
             theirs.close()
             os.close(write_end)
-        return Player(self, ours, read_end)
+        self._player = Player(self, ours, read_end)
+        return self._player
 
     def _order(self, order: dict[str, Any], descriptors: tuple[int, ...] = ()) -> dict[str, Any]:
         if self._control is None:

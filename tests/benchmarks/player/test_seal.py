@@ -184,6 +184,24 @@ def test_no_player_sees_the_folder_of_a_sealed_run(tmp_path: Path) -> None:
     assert all(seen["open"]) and seen["sealed"] == [0.0, 0.0]
 
 
+def test_what_fails_in_a_sealed_run_keeps_its_name(tmp_path: Path) -> None:
+    """The attack is built before the seal as well; that player is gone when its row fails."""
+    (tmp_path / "replay.py").write_text(
+        "class Replay:\n"
+        "    name = 'own-name'\n"
+        "    def reconstruct(self, view, rng):\n"
+        "        import os\n"
+        "        os._exit(3)\n"
+    )
+    (tmp_path / "s.toml").write_text(SUITE)
+    done = reconbench("run", "s.toml", "--out", "out", "--quiet", "--seal", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    with Store(tmp_path / "out") as store:
+        rows = [entry.row for entry in store.entries() if entry.row.status == "failed"]
+    assert [row.attack for row in rows] == ["own-name"] * 2
+    assert all("killed its player process (exit code 3)" in (row.error or "") for row in rows)
+
+
 def test_a_folder_that_attacks_need_cannot_be_sealed(replay: Path, tmp_path: Path) -> None:
     (tmp_path / "s.toml").write_text(SUITE)
     refused = reconbench("run", "s.toml", "--out", ".", "--seal", cwd=tmp_path)
