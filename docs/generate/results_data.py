@@ -27,7 +27,7 @@ import pandas as pd
 from reconbench.benchmarks import plugins
 from reconbench.benchmarks.game.result import Result, Status
 from reconbench.benchmarks.store import export_import
-from reconbench.benchmarks.store.summary import pool_optima, read_stated_optimum
+from reconbench.benchmarks.store.summary import REFERENCES, pool_optima, read_stated_optimum
 from reconbench.datasets.atomic_files import write_atomic
 
 PUBLISHED = "thm35"
@@ -77,7 +77,11 @@ def _join_line(rows: Sequence[Result]) -> dict[str, object]:
     if prior.sha256() != first.data_hash:
         raise ResultsError(f"{first.dataset} has another prior now than when its rows were played")
     done = [row for row in rows if row.status is Status.OK and row.successes is not None]
-    stated = {row.rep: optimum for row in done if (optimum := read_stated_optimum(row)) is not None}
+    stated = {
+        row.rep: optimum
+        for row in done
+        if row.attack in REFERENCES.values() and (optimum := read_stated_optimum(row)) is not None
+    }
     if stated and len(stated) < len(done):
         raise ResultsError(
             f"{first.attack!r} on {column}, ε = {first.epsilon:g} states the best possible in "
