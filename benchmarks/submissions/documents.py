@@ -9,6 +9,8 @@ from typing import Any, NoReturn
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from reconbench.benchmarks.nesting import measure_depth
+
 # The rows of the largest shipped suite take 20 MiB.
 MOST_BYTES = 64 << 20
 DEEPEST = 12
@@ -45,7 +47,7 @@ def read_json(path: Path, kind: str) -> dict[str, Any]:
         raise DocumentError(f"{path} is not {kind}: it is not JSON: {error}") from None
     if not isinstance(raw, dict):
         raise DocumentError(f"{path} is not {kind}: it must be a JSON object")
-    if _measure_depth(raw) > DEEPEST:
+    if measure_depth(raw) > DEEPEST:
         raise _too_deep(path, kind)
     return raw
 
@@ -94,19 +96,6 @@ def _refuse_constant(name: str) -> NoReturn:
 
 def _too_deep(path: Path, kind: str) -> DocumentError:
     return DocumentError(f"{path} is not {kind}: it is nested more than {DEEPEST} deep")
-
-
-def _measure_depth(raw: object) -> int:
-    """How deep objects and lists are nested, level by level: recursion would overflow."""
-    depth, level = 0, [raw]
-    while level := [
-        item
-        for value in level
-        if isinstance(value, dict | list)
-        for item in (value.values() if isinstance(value, dict) else value)
-    ]:
-        depth += 1
-    return depth
 
 
 def _show(value: object) -> str:

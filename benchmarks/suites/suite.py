@@ -29,6 +29,7 @@ from reconbench.benchmarks.computations.computation import Point
 from reconbench.benchmarks.computations.guarantees import Guarantees
 from reconbench.benchmarks.computations.kinds import KINDS, Curve
 from reconbench.benchmarks.game.play import AttackSpec, Game
+from reconbench.benchmarks.nesting import measure_depth
 from reconbench.benchmarks.plugins.bounds import check_bound_files
 from reconbench.benchmarks.run.runner import Unit
 from reconbench.benchmarks.store.store import identify_attack
@@ -231,7 +232,7 @@ def _read_toml(path: Path) -> dict[str, Any]:
         if len(content) > MOST_BYTES:
             raise SuiteError(f"cannot read suite {path}: it has more than {MOST_BYTES >> 20} MiB")
         raw = tomllib.loads(content.decode())
-        if _measure_depth(raw) > DEEPEST:
+        if measure_depth(raw) > DEEPEST:
             raise RecursionError
     except (OSError, UnicodeDecodeError) as error:
         raise SuiteError(f"cannot read suite {path}: {error}") from None
@@ -242,19 +243,6 @@ def _read_toml(path: Path) -> dict[str, Any]:
             f"suite {path} is not a suite: its values are nested more than {DEEPEST} deep"
         ) from None
     return raw
-
-
-def _measure_depth(raw: object) -> int:
-    """How deep tables and lists are nested, level by level: recursion would overflow."""
-    depth, level = 0, [raw]
-    while level := [
-        item
-        for value in level
-        if isinstance(value, dict | list)
-        for item in (value.values() if isinstance(value, dict) else value)
-    ]:
-        depth += 1
-    return depth
 
 
 def _resolve_files(raw: Any, folder: Path) -> Any:
