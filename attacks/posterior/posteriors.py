@@ -60,17 +60,20 @@ def estimate_best_possible(
     number of successes is counted table by table.
     """
     everyone = range(posteriors.chains)
-    judged, batches, counts = [], [], []
+    judged, batches = [], []
+    counts: list[Codes] = []
     for chain in everyone:
         guess = posteriors.guess([other for other in everyone if other != chain])
         judged.append(posteriors.success(chain, guess).sum())
         batches.append(posteriors.judge(chain, guess))
-        guessed = Table(view.target_domain, guess)
-        for codes in tables[:, chain]:
-            truth = Table(view.target_domain, codes.astype(np.int64))
-            counts.append(int(view.metric.score(truth, guessed).sum()))
+        drawn = tables[:, chain].reshape(-1, len(view.targets)).astype(np.int64)
+        guessed = np.tile(guess, (len(tables), 1))
+        hits = view.metric.score(
+            Table(view.target_domain, drawn), Table(view.target_domain, guessed)
+        )
+        counts.append(hits.reshape(len(tables), -1).sum(axis=1))
     error = estimate_error(np.array(judged), np.array(batches))
-    successes = CompactTail.of_draws(view.n, counts) if converged else None
+    successes = CompactTail.of_draws(view.n, np.concatenate(counts)) if converged else None
     return BestPossible(float(np.mean(judged)), error, converged, successes)
 
 
