@@ -201,7 +201,7 @@ def test_shipped_suites() -> None:
     assert {"quick", "smoke"} <= set(suites)
     quick = suites["quick"]
     games = quick.units()
-    assert len(games) == 26 * 2 * 5 and quick.repetitions == 5
+    assert len(games) == 26 * 2 * 16 and quick.repetitions == 16
     assert {"prior", "rap"} <= {spec.spec for spec in games[0].attacks}
     assert {unit.game.epsilon for unit in games} == {1.0, 10.0}
 
