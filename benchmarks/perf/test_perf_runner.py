@@ -50,9 +50,10 @@ def report_group(report, group, turns, *more):
             report(AttackStarted(turn))
             report(FinishedRow(turn.attack, rep, row))
 """
-# Waits until so many workers are there, each with all attacks loaded.
+# Waits until so many workers are there, each with all attacks loaded. Players may have process
+# numbers of their own, so these are not different.
 GATHER = """
-import os, time
+import tempfile, time
 from pathlib import Path
 
 class Gather:
@@ -60,7 +61,7 @@ class Gather:
     def __init__(self, folder: str, workers: int) -> None:
         self.folder, self.workers = Path(folder), workers
     def reconstruct(self, view, rng):
-        (self.folder / str(os.getpid())).touch()
+        tempfile.mkstemp(dir=self.folder)
         while len(list(self.folder.iterdir())) < self.workers:
             time.sleep(0.01)
         return view.reconstruction([0] * view.n)
