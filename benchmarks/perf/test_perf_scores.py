@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import replace
+from math import inf
 from unittest.mock import patch
 
 import torch
@@ -11,7 +13,6 @@ from pytest_benchmark.fixture import BenchmarkFixture
 
 from reconbench.benchmarks.game.play import AttackSpec, Game, Round, play
 
-Fastest = Callable[..., list[float]]
 ATTACKS = tuple(map(AttackSpec, ("prior", "rap", "posterior")))
 GAMES = tuple(
     Game(dataset, (column,), epsilon)
@@ -28,18 +29,22 @@ def play_games() -> None:
                 play(round_, attack)
 
 
-def test_scores_cost_less_than_a_third_of_a_game(
-    benchmark: BenchmarkFixture, fastest: Fastest
-) -> None:
+def measure_cpu(task: Callable[[], object]) -> float:
+    """Seconds of this process alone: what else the machine does has no part in it."""
+    start = time.process_time()
+    task()
+    return time.process_time() - start
+
+
+def test_scores_cost_less_than_a_third_of_a_game(benchmark: BenchmarkFixture) -> None:
     """Their chains are half as long as those of the attack `posterior`, which plays as well."""
     torch.set_num_threads(1)
-
-    def play_without() -> None:
-        with patch.object(Round, "judges", ()):
-            play_games()
-
     play_games()
-    scored, plain = fastest(3, play_games, play_without)
+    scored, plain = inf, inf
+    for _ in range(4):
+        scored = min(scored, measure_cpu(play_games))
+        with patch.object(Round, "judges", ()):
+            plain = min(plain, measure_cpu(play_games))
     benchmark.extra_info["scored / plain"] = scored / plain
     benchmark.pedantic(play_games, rounds=1)
-    assert scored < 1.33 * plain
+    assert scored < 1.3 * plain
