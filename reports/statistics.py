@@ -7,6 +7,7 @@ from math import sqrt
 from statistics import stdev
 
 import numpy as np
+import numpy.typing as npt
 from scipy.special import stdtrit
 
 FLIPS, SEED = 9_999, 20_250_701
@@ -39,14 +40,14 @@ def sign_flip(differences: Iterable[int]) -> float:
     return min(1.0, 2 * tail)
 
 
-def _sampled_sign_flip(differences: Sequence[int]) -> float:
+def _sampled_sign_flip(differences: Sequence[float]) -> float:
     sizes, observed = np.abs(np.array(differences, dtype=np.float64)), abs(sum(differences))
     signs = np.random.default_rng(SEED).choice([-1.0, 1.0], size=(FLIPS, len(sizes)))
     beyond = int((np.abs(signs @ sizes) >= observed * (1 - 1e-12)).sum())
     return (1 + beyond) / (1 + FLIPS)
 
 
-def flip_blocks(totals: Iterable[float]) -> float:
+def flip_blocks(totals: Sequence[float] | npt.NDArray[np.float64]) -> float:
     """Test the totals of independent blocks: the two-sided p-value of the sign-flip test.
 
     Exact for up to ``EXACT_BLOCKS`` blocks, from seeded random patterns beyond.
@@ -60,9 +61,7 @@ def flip_blocks(totals: Iterable[float]) -> float:
         for size in sizes:
             sums = np.concatenate([sums - size, sums + size])
         return float((np.abs(sums) >= observed * (1 - 1e-12)).mean())
-    signs = np.random.default_rng(SEED).choice([-1.0, 1.0], size=(FLIPS, len(sizes)))
-    beyond = int((np.abs(signs @ sizes) >= observed * (1 - 1e-12)).sum())
-    return (1 + beyond) / (1 + FLIPS)
+    return _sampled_sign_flip(list(totals))
 
 
 def find_student_half_width(values: Sequence[float]) -> float | None:

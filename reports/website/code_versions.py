@@ -12,16 +12,14 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import sqrt
-from statistics import fmean, stdev
-
-from scipy.special import stdtrit
+from statistics import fmean
 
 from reconbench.benchmarks.game.result import Result
 from reconbench.benchmarks.game.setting import Setting
 from reconbench.benchmarks.store.summary import Summary, summarise
 from reconbench.reports.leaderboard.ranking import RankedAttack
 from reconbench.reports.leaderboard.table import Leaderboard
+from reconbench.reports.statistics import find_student_half_width
 from reconbench.reports.website.content import StoredRow, identify_options
 
 Pair = tuple[str, str]
@@ -84,9 +82,9 @@ class CodeVersion:
             by_rep.setdefault(key[-1], []).append(ours[key] - theirs[key])
         means = [fmean(values) for values in by_rep.values()]
         mean = fmean(means)
-        if len(means) < 2:
+        half = find_student_half_width(means)
+        if half is None:
             return Change(mean, None, None, len(shared))
-        half = float(stdtrit(len(means) - 1, 0.975)) * stdev(means) / sqrt(len(means))
         return Change(mean, mean - half, mean + half, len(shared))
 
     def _get_gains(self) -> dict[tuple[Setting, str, int], float]:

@@ -13,6 +13,7 @@ from reconbench.benchmarks.game.setting import Setting, describe_setting, dump_a
 from reconbench.benchmarks.store.summary import Summary, summarise
 from reconbench.benchmarks.submissions.verdict import Verdict
 from reconbench.reports.leaderboard.columns import Value
+from reconbench.reports.leaderboard.labels import label_attack
 from reconbench.reports.leaderboard.ranking import RankedAttack
 from reconbench.reports.leaderboard.table import Leaderboard
 from reconbench.reports.website.code_versions import (
@@ -44,8 +45,7 @@ class Cell:
     @property
     def label(self) -> str:
         """The attack with its options, as the ranking calls it."""
-        options = self.values["attack_options"] if self.summary.attack_options else ""
-        return f"{self.summary.attack} {options}" if options else self.summary.attack
+        return label_attack(self.summary)
 
     @property
     def game(self) -> str:

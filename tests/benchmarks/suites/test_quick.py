@@ -38,8 +38,8 @@ def test_five_tables_separate_the_attacks(rows: list[Result]) -> None:
 
 @pytest.mark.slow
 def test_scores_and_ceilings_agree(rows: list[Result]) -> None:
-    """At ε = 1 the optimum comes within a tenth of a record of the ceiling, so chance puts a few
-    means above it; each says so."""
+    """At ε = 1 the optimum comes close to the ceiling, so chance puts a few means above it; each
+    says so."""
     board = Leaderboard.from_summaries(summarise(rows))
     above = []
     for summary, values in zip(board.summaries, board.rows, strict=True):
