@@ -22,6 +22,7 @@ from reconbench.benchmarks.player.messages import (
     read_text,
     write_reply,
 )
+from reconbench.benchmarks.player.referee import limit_players
 
 TWIN = """
 from reconbench.attacks.baselines import RandomGuess
@@ -149,3 +150,17 @@ def test_relative_files_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     (tmp_path / "spy.py").write_text(SPY)
     monkeypatch.chdir(tmp_path)
     assert AttackSpec("spy.py:Spy").build().name == "spy"
+
+
+def test_players_are_replaced_when_a_folder_is_hidden(tmp_path: Path) -> None:
+    """The player of before must not be asked again: it is gone."""
+    (tmp_path / "spy.py").write_text(SPY)
+    (tmp_path / "secret").mkdir()
+    spy = AttackSpec(f"{tmp_path / 'spy.py'}:Spy")
+    assert spy.build().name == "spy"
+    try:
+        limit_players(None, str(tmp_path / "secret"))
+        assert spy.build().name == "spy"
+    finally:
+        limit_players(None)
+    assert spy.build().name == "spy"

@@ -185,7 +185,7 @@ def test_no_player_sees_the_folder_of_a_sealed_run(tmp_path: Path) -> None:
 
 
 def test_what_fails_in_a_sealed_run_keeps_its_name(tmp_path: Path) -> None:
-    """The attack is built before the seal as well; that player is gone when its row fails."""
+    """The attack is built before the seal and again after it, in another player."""
     (tmp_path / "replay.py").write_text(
         "class Replay:\n"
         "    name = 'own-name'\n"
