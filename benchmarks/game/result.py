@@ -45,7 +45,8 @@ class Result(Setting):
     """What was played, what the attack got, and what no attack could have got.
 
     ``best_possible`` is what the Bayes-optimal attack expects on this very release, with its Monte
-    Carlo error, as stated by the attack of this row: ``store.summary`` says which to trust. Both
+    Carlo error, as stated by the judge of the release, or by the attack of this row where there is
+    none: ``store.summary`` says which to trust. Both
     are None where the computation did not converge; older rows have numbers there.
     ``best_successes`` is the distribution of that attack's successes given this release, as
     ``CompactTail.to_json`` writes it; None where it is not known, and in older rows.

@@ -75,7 +75,7 @@ class Summary(Setting):
     share of repetitions in which the attack exceeded its own 95 % ceiling of Theorem 3.5: at most
     5 % in the long run, whatever the attack; ``above_proved`` is the same for the smallest
     proved one. ``best_possible`` belongs to the game and is the same for all its attacks; None if
-    no attack that is trusted on it played, or if its computation did not converge in every
+    neither a judge nor a trusted attack states it, or if its computation did not converge in every
     repetition, which ``best_possible_converged`` says. ``best_attack_95`` is the 95 % quantile of
     the optimal attack's successes over the same releases. ``outcomes`` are the successes of the
     attack and of the prior's best guess, by finished repetition.
@@ -247,7 +247,7 @@ def summarise(rows: Sequence[Result]) -> list[Summary]:
 
 
 def find_optima(rows: Iterable[Result]) -> dict[Setting, Optimum]:
-    """Find the best possible success of every game for which a trusted attack states it.
+    """Find the best possible success of every game whose judge or a trusted attack states it.
 
     Where several state it for one repetition, a converged one counts, and among these the one with
     the smallest Monte Carlo error.
@@ -263,7 +263,7 @@ def find_optima(rows: Iterable[Result]) -> dict[Setting, Optimum]:
 
 
 def read_stated_optimum(row: Result) -> Optimum | None:
-    """Read what a row states about its own release, if its attack is trusted."""
+    """Read what a row states about its own release, if a judge or a trusted attack says so."""
     stated = row.best_possible is not None or row.best_possible_converged is not None
     if row.status is not Status.OK or not stated:
         return None

@@ -109,7 +109,9 @@ MEANINGS: Mapping[Flag, Meaning] = {
     ),
     Flag.SINGLE: Meaning(Weight.NOTE, "one repetition: no interval and no test"),
     Flag.NO_REFERENCE: Meaning(
-        Weight.NOTE, "the attack that computes the best possible success did not play this game"
+        Weight.NOTE,
+        "the release has no posterior, and the attack that computes the best possible success did "
+        "not play",
     ),
     Flag.COMPUTED: Meaning(Weight.NOTE, "only bounds were computed: no attack was played"),
     Flag.PAPER: Meaning(
