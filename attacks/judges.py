@@ -21,11 +21,13 @@ import numpy as np
 import numpy.typing as npt
 
 from reconbench.attacks.base import AttackerView, BestPossible
+from reconbench.attacks.candidates import find_exact_tables
 from reconbench.attacks.extraction import multiply_prior as multiply_ngram_prior
 from reconbench.attacks.extraction import one_step_likelihood
 from reconbench.attacks.gradient_inversion import AgiaPrior, Observed, list_posterior
 from reconbench.attacks.marginals.informed import Informed, informed_posterior
 from reconbench.attacks.metrics import ExactMatch
+from reconbench.attacks.posterior.exact import ExactPosterior
 from reconbench.attacks.posterior.posterior import Posterior, Sampled
 from reconbench.attacks.posterior.posteriors import estimate_error
 from reconbench.attacks.rad_optimal import Optimal, compute_evidence, multiply_prior
@@ -157,17 +159,34 @@ class ChainJudge:
         return self.sampled.estimate_best_possible(self.view)
 
 
+@dataclass(frozen=True, eq=False)
+class TableJudge:
+    """Exact: all tables that fit a release without noise."""
+
+    view: AttackerView
+    posterior: ExactPosterior
+    exact: ClassVar[bool] = True
+
+    def judge(self, guess: Codes) -> Worth:
+        return Worth(float(self.posterior.posteriors.success(0, guess).sum()))
+
+    @cached_property
+    def best_possible(self) -> BestPossible | None:
+        return self.posterior.find_best_possible()
+
+
 def _judge_by_chains(
     view: AttackerView, release: MarginalsRelease, rng: np.random.Generator
 ) -> Judge | None:
-    several = len(view.targets) > 1
-    # Several columns without noise: chains that fit the release may agree and still be wrong.
-    # Their posterior is that of joint values, which only an exact match can be read from.
-    if several and (release.noise_sd == 0 or not isinstance(view.metric, ExactMatch)):
+    # The posterior of several columns is that of joint values, which only an exact match reads.
+    if len(view.targets) > 1 and not isinstance(view.metric, ExactMatch):
         return None
     attack = Posterior(sweeps=SWEEPS, burn_in=BURN_IN)
     if attack.skip(view) is not None:
         return None
+    tables = find_exact_tables(view, release.touching(view.targets))
+    if tables is not None and tables.certain:
+        return TableJudge(view, ExactPosterior(view, tables))
     sampled = attack.sample(view, rng, WORK)
     return ChainJudge(view, sampled) if sampled.converged else None
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from math import inf
+from typing import ClassVar
+
 import numpy as np
 import numpy.typing as npt
 
 from reconbench.attacks.base import AttackerView, log_chances
 from reconbench.attacks.marginals.release_parts import shared_parts
-from reconbench.attacks.posterior.chains import find_partners, find_partners_by_sorting
+from reconbench.attacks.posterior.chains import STEP, find_partners, find_partners_by_sorting
 from reconbench.attacks.posterior.gibbs import block_sweep, cell_sweep, cell_trades
 from reconbench.attacks.posterior.posteriors import (
     BATCHES,
@@ -44,6 +47,10 @@ class CellModel:
     other columns, a column's distribution needs no summing out. A sweep costs n Σ_c sets(c) V_c,
     memory is the released cells a replica.
     """
+
+    step: ClassVar[float] = STEP
+    frozen: ClassVar[float] = inf
+    patience: ClassVar[int] = 1
 
     def __init__(self, view: AttackerView, release: MarginalsRelease) -> None:
         self._view = view
@@ -166,11 +173,6 @@ class CellModel:
             )
             changed = np.flatnonzero(taken < self._fresh)
             self._rest[replica, changed] = rest[replica, taken[changed], changed]
-
-    def adopt(self, source: int, replicas: Codes) -> None:
-        self._codes[replicas] = self._codes[source]
-        self._residual[replicas] = self._residual[source]
-        self._rest[replicas] = self._rest[source]
 
     def log_priors(self, replicas: Codes) -> Floats:
         """Of each hidden column on its own, added up: enough to compare chains by."""

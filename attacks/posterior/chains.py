@@ -27,18 +27,31 @@ def coldest_level(noise_sd: float, columns: int, k: int) -> float:
     Two records that trade values of one column, and agree on all others but one, leave a squared
     error of 4 C(columns − 2, k − 2): the smallest there is.
     """
-    gap = 2 * max(comb(max(columns - 2, 0), max(k - 2, 0)), 1)
-    return min(noise_sd**-2 if noise_sd > 0 else inf, COLD / gap)
+    return min(noise_sd**-2 if noise_sd > 0 else inf, COLD / smallest_misfit(columns, k))
 
 
-def noise_levels(true: float, sets: int, most: int) -> Floats:
+def smallest_misfit(columns: int, k: int) -> int:
+    """Half the squared error that a trade leaves at least."""
+    return 2 * max(comb(max(columns - 2, 0), max(k - 2, 0)), 1)
+
+
+def noise_levels(
+    true: float, sets: int, most: int, step: float = STEP, frozen: float = inf
+) -> Floats:
     """Inverse noise variances, the true one last, in steps small enough to trade places.
 
-    ``sets`` is the number of cells a record counts in, ``most`` of levels.
+    ``sets`` is the number of cells a record counts in, ``most`` of levels. Beyond the level
+    ``frozen`` tables hardly change, and steps are STEP.
     """
     hot = min(true, HOT / sets)
-    count = min(1 + ceil(log(true / hot) / STEP), most)
-    levels = np.geomspace(hot, true, count)
+    melted = max(hot, min(true, frozen))
+    fine = 1 + ceil(log(melted / hot) / step)
+    coarse = ceil(log(true / melted) / STEP)
+    if fine + coarse > most:
+        levels = np.geomspace(hot, true, most)
+    else:
+        beyond = np.geomspace(melted, true, coarse + 1)[1:]
+        levels = np.concatenate([np.geomspace(hot, melted, fine), beyond])
     levels[-1] = true
     return levels
 

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+from math import inf
+from typing import ClassVar
+
 import numpy as np
 import numpy.typing as npt
 
 from reconbench.attacks.base import AttackerView, log_chances
 from reconbench.attacks.marginals.release_parts import ReleaseParts, shared_parts
-from reconbench.attacks.posterior.chains import find_partners
+from reconbench.attacks.posterior.chains import STEP, find_partners
 from reconbench.attacks.posterior.gibbs import gram_round
-from reconbench.attacks.posterior.posteriors import BATCHES, ColumnPosteriors, Posteriors
+from reconbench.attacks.posterior.posteriors import (
+    BATCHES,
+    ColumnPosteriors,
+    Posteriors,
+    number_groups,
+)
 from reconbench.mechanisms import MarginalsRelease
 
 Codes = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
 
 
 class GramModel:
@@ -21,13 +30,22 @@ class GramModel:
     for every record that changes."""
 
     most_replicas = 256
+    step: ClassVar[float] = STEP
+    frozen: ClassVar[float] = inf
 
-    def __init__(self, view: AttackerView, release: MarginalsRelease) -> None:
+    patience: ClassVar[int] = 1
+
+    def __init__(
+        self, view: AttackerView, release: MarginalsRelease, possible: Bools | None = None
+    ) -> None:
+        """``possible``, (known rows, values), says which are; all by default."""
         parts = ReleaseParts([release], view.known, view.targets)
         self._view = view
         self._gram = shared_parts(view.known, parts.k - 1)
         gathered = parts.gathered(tuple(parts.order))[0]
         self._prior = view.prior.conditional(view.known, view.targets)
+        if possible is not None:
+            self._prior = self._prior * possible[number_groups(view.known)]
         self._gathered = np.broadcast_to(gathered, self._prior.shape).copy()
         self._log_prior = log_chances(self._prior)
         self._partners = find_partners(self._gram)
@@ -65,10 +83,6 @@ class GramModel:
             errors,
         )
         return errors + self._constant
-
-    def adopt(self, source: int, replicas: Codes) -> None:
-        self._x[replicas] = self._x[source]
-        self._pulled[replicas] = self._pulled[source]
 
     def log_priors(self, replicas: Codes) -> Floats:
         rows = np.arange(len(self._prior))

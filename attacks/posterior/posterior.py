@@ -10,12 +10,13 @@ is tempered: replicas at several noise levels, from one at which sweeps mix to t
 annealed side by side and trade places (parallel tempering); only the true level is counted. Where
 that would take too long, each chain is one replica, annealed slowly. Chains that still disagree go
 on while there is time, each round twice as long as the one before, which then counts for nothing.
-Without noise, chains that do not fit the release are known to be wrong and go on from one that
-does.
+Chains never copy each other's state: those that agree do so independently. Without noise, or with
+so little that counts can be rounded, no chain is needed where all tables that fit are found.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Protocol
 
@@ -29,16 +30,22 @@ from reconbench.attacks.base import (
     Reconstruction,
     require_playable,
 )
+from reconbench.attacks.candidates import ExactTables, find_exact_tables
 from reconbench.attacks.marginals.release_parts import skip_unless_marginals
+from reconbench.attacks.metrics import ExactMatch
+from reconbench.attacks.posterior import joint_model
 from reconbench.attacks.posterior.cell_model import GRAM_LIMIT, CellModel
 from reconbench.attacks.posterior.chains import (
+    HOT,
     coldest_level,
     effective_size,
     noise_levels,
     split_rhat,
 )
+from reconbench.attacks.posterior.exact import ExactPosterior
 from reconbench.attacks.posterior.gibbs import exchange
 from reconbench.attacks.posterior.gram_model import GramModel
+from reconbench.attacks.posterior.joint_model import JointModel
 from reconbench.attacks.posterior.posteriors import Posteriors, estimate_best_possible
 from reconbench.mechanisms import MarginalsRelease
 
@@ -52,6 +59,8 @@ RHAT_LIMIT = 1.1
 WORK = 2_000_000_000
 LONG = 1_000
 FEWEST_SWEEPS = 20
+# Chains whose squared errors differ by less fit equally well.
+FITTED = 1e-6
 # Tables of each chain that are kept to count successes on, and the most values in all of them.
 TABLES = 200
 KEPT_VALUES = 1 << 24
@@ -82,33 +91,53 @@ class Posterior:
         return skip_unless_marginals(self.name, view)
 
     def reconstruct(self, view: AttackerView, rng: np.random.Generator) -> Reconstruction:
-        sampled = self.sample(view, rng)
-        posteriors = sampled.posteriors
-        guess = posteriors.guess(range(self.chains))
-        scores = np.mean([posteriors.success(c, guess) for c in range(self.chains)], axis=0)
+        release = require_playable(self, view, MarginalsRelease).touching(view.targets)
+        tables = find_exact_tables(view, release)
+        if tables is not None and tables.certain:
+            return self._read_off(view, ExactPosterior(view, tables))
+        sampled = self.sample(view, rng, tables=tables)
+        posteriors, trusted = sampled.posteriors, sampled.trusted_chains
+        guess = posteriors.guess(trusted)
+        scores = np.mean([posteriors.success(chain, guess) for chain in trusted], axis=0)
         best = sampled.estimate_best_possible(view)
-        return view.reconstruction(guess, np.clip(scores, 0.0, 1.0), sampled.info, best)
+        info = sampled.info
+        if tables is not None and isinstance(view.metric, ExactMatch):
+            info["best_possible_at_most"] = tables.bound_success()
+        return view.reconstruction(guess, np.clip(scores, 0.0, 1.0), info, best)
+
+    def _read_off(self, view: AttackerView, exact: ExactPosterior) -> Reconstruction:
+        posteriors = exact.posteriors
+        guess = posteriors.guess([0])
+        scores = np.clip(posteriors.success(0, guess), 0.0, 1.0)
+        info = {"certified": 1.0, "tables": exact.tables.count}
+        return view.reconstruction(guess, scores, info, exact.find_best_possible())
 
     def sample(
-        self, view: AttackerView, rng: np.random.Generator, work: float | None = None
+        self,
+        view: AttackerView,
+        rng: np.random.Generator,
+        work: float | None = None,
+        tables: ExactTables | None = None,
     ) -> Sampled:
-        """Run the chains; ``work`` is what they may take on a short table, WORK by default."""
+        """Run the chains; ``work`` is what they may take on a short table, WORK by default.
+
+        ``tables`` bound the values that a release without noise leaves possible.
+        """
         release = require_playable(self, view, MarginalsRelease).touching(view.targets)
-        gram = len(view.targets) == 1 and view.n <= GRAM_LIMIT
-        model: Model = GramModel(view, release) if gram else CellModel(view, release)
         true = coldest_level(release.noise_sd, len(release.domain), release.k)
+        model = choose_model(view, release, true, tables)
         most = max(1, model.most_replicas // self.chains)
-        levels = noise_levels(true, len(release.workload), most)
+        levels = noise_levels(true, len(release.workload), most, model.step, model.frozen)
         work = (WORK if work is None else work) * min(max(view.n / LONG, 1), 10)
-        plan = self._plan(levels, int(work / (model.cost * self.chains)))
-        traces = self.run(model, plan, rng, exact=release.noise_sd == 0)
+        plan = self._plan(levels, int(work / (model.cost * self.chains)), model.patience)
+        traces = self.run(model, plan, rng)
         converged = traces.rhat <= RHAT_LIMIT and not (release.noise_sd == 0 and traces.misfit > 0)
         return Sampled(model.posteriors(), traces, len(plan.levels), converged)
 
-    def _plan(self, levels: Floats, affordable: int) -> Plan:
+    def _plan(self, levels: Floats, affordable: int, patience: int) -> Plan:
         """How long to anneal and to sample, given how many sweeps of a replica may be made."""
         hot = float(levels[0])
-        burn_in = self.burn_in if len(levels) > 1 else self.burn_in // 3
+        burn_in = self.burn_in * patience if len(levels) > 1 else self.burn_in // 3
         if (burn_in + self.sweeps) * len(levels) > affordable:
             levels = levels[-1:]
             burn_in = max(affordable // 2, FEWEST_SWEEPS)
@@ -119,18 +148,16 @@ class Posterior:
             rounds += 1
         return Plan(levels, np.geomspace(hot, levels[-1], burn_in), sweeps, rounds)
 
-    def run(self, model: Model, plan: Plan, rng: np.random.Generator, *, exact: bool) -> Traces:
+    def run(self, model: Model, plan: Plan, rng: np.random.Generator) -> Traces:
         """Anneal all chains to the true noise level, then sample there until they agree."""
         levels = plan.levels
         at = np.arange(self.chains * len(levels)).reshape(self.chains, -1)
         model.start(*at.shape, rng)
         for t, top in enumerate(plan.burn_in):
-            errors = self._sweep(model, at, np.minimum(levels, top), t, rng)
+            self._sweep(model, at, np.minimum(levels, top), t, rng)
             if t >= len(plan.burn_in) // 2:
                 model.keep(at[:, -1])
         for doublings in range(plan.rounds):
-            if exact:
-                model.adopt(int(np.argmin(errors)), at[errors[at] > errors.min()])
             sweeps = plan.sweeps << doublings
             model.forget(sweeps)
             traces = Traces.empty(self.chains, sweeps)
@@ -138,7 +165,7 @@ class Posterior:
                 1, -(-sweeps // TABLES), model.tables(at[:, -1]).size * sweeps // KEPT_VALUES
             )
             for t in range(sweeps):
-                errors = self._sweep(model, at, levels, t, rng, kept=traces)
+                self._sweep(model, at, levels, t, rng, kept=traces)
                 if t % every == 0:
                     tables = model.tables(at[:, -1])
                     traces.tables.append(tables.astype(np.min_scalar_type(int(tables.max()))))
@@ -154,7 +181,7 @@ class Posterior:
         t: int,
         rng: np.random.Generator,
         kept: Traces | None = None,
-    ) -> Floats:
+    ) -> None:
         errors = model.sweep(at, weights, rng)
         if kept is not None:
             true = at[:, -1]
@@ -163,7 +190,6 @@ class Posterior:
             kept.log_priors[:, t] = model.log_priors(true)
         for row, chance in zip(at, rng.random(at.shape), strict=True):
             exchange(row, weights, errors, chance, t % 2)
-        return errors
 
 
 @dataclass(frozen=True)
@@ -216,6 +242,16 @@ class Sampled:
     converged: bool
 
     @property
+    def trusted_chains(self) -> Sequence[int]:
+        """The chains to guess by: all if they agree, else those that fit the release best."""
+        errors = self.traces.errors
+        if self.converged:
+            return range(len(errors))
+        means = errors.mean(axis=1)
+        best = int(means.argmin())
+        return np.flatnonzero(means <= means[best] + 2 * errors[best].std() + FITTED).tolist()
+
+    @property
     def info(self) -> dict[str, float]:
         return {
             "rhat": self.traces.rhat,
@@ -229,8 +265,37 @@ class Sampled:
         return estimate_best_possible(self.posteriors, view, tables, self.converged)
 
 
+def choose_model(
+    view: AttackerView, release: MarginalsRelease, true: float, tables: ExactTables | None = None
+) -> Model:
+    """The quickest model of a game.
+
+    ``true`` is its inverse noise variance; ``tables`` bound what is possible without noise.
+    """
+    if view.n > GRAM_LIMIT:
+        return CellModel(view, release)
+    single = len(view.targets) == 1
+    if not single and (true * len(release.workload) <= HOT or not joint_model.fits(view, release)):
+        return CellModel(view, release)
+    possible = None if tables is None else tables.mark_possible(view.target_domain.sizes)
+    return (GramModel if single else JointModel)(view, release, possible)
+
+
 class Model(Protocol):
     """The posterior of one game in a form that can be swept; replicas are numbered from 0."""
+
+    @property
+    def step(self) -> float:
+        """Of the logarithm of the noise levels, up to the level ``frozen``."""
+        ...
+
+    @property
+    def frozen(self) -> float: ...
+
+    @property
+    def patience(self) -> int:
+        """How many times as long as usual to anneal."""
+        ...
 
     @property
     def most_replicas(self) -> int:
@@ -248,10 +313,6 @@ class Model(Protocol):
 
     def sweep(self, at: Codes, weights: Floats, rng: np.random.Generator) -> Floats:
         """One sweep; ``at``, (chains, levels), names the replicas. Returns the replicas' errors."""
-        ...
-
-    def adopt(self, source: int, replicas: Codes) -> None:
-        """Set replicas to the state of another one."""
         ...
 
     def log_priors(self, replicas: Codes) -> Floats: ...

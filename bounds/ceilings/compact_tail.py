@@ -59,6 +59,12 @@ class CompactTail:
         return cls._cut(n, counts[::-1].cumsum()[::-1] / counts.sum())
 
     @classmethod
+    def of_chances(cls, chances: ArrayLike) -> CompactTail:
+        """The tail of a number of successes with the given probabilities of 0, …, n."""
+        every = np.append(_validate.probabilities("chances", chances), 0.0)
+        return cls._cut(len(every) - 2, np.minimum(every[::-1].cumsum()[::-1], 1.0))
+
+    @classmethod
     def _cut(cls, n: int, tails: FloatArray) -> CompactTail:
         """From P[S ≥ v], v = 0, …, n + 1."""
         start = int(np.argmax(tails < 1 - _CUT))

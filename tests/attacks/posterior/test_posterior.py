@@ -14,6 +14,7 @@ from reconbench.attacks.baselines import PriorGuess, RandomGuess
 from reconbench.attacks.posterior import cell_model, chains, gibbs, gram_model, posterior
 from reconbench.attacks.posterior.cell_model import CellModel
 from reconbench.attacks.posterior.gram_model import GramModel
+from reconbench.attacks.posterior.joint_model import JointModel
 from reconbench.attacks.posterior.posterior import Plan, Posterior
 from reconbench.attacks.posterior.posteriors import ColumnPosteriors
 from reconbench.attacks.rap.problem import require_marginals
@@ -48,11 +49,11 @@ def enumerated(view: AttackerView) -> Floats:
     return result
 
 
-def ran(view: AttackerView, form: type, sweeps: int, ladder: Floats) -> GramModel | CellModel:
+def ran(view: AttackerView, form: type, sweeps: int, ladder: Floats) -> posterior.Model:
     """Two chains of the given form at the given inverse noise variances."""
-    model: GramModel | CellModel = form(view, require_marginals(view.release))
+    model: posterior.Model = form(view, require_marginals(view.release))
     plan = Plan(ladder, np.geomspace(ladder[0], ladder[-1], 60), sweeps // 2, 1)
-    Posterior(chains=2).run(model, plan, np.random.default_rng(3), exact=False)
+    Posterior(chains=2).run(model, plan, np.random.default_rng(3))
     return model
 
 
@@ -112,6 +113,46 @@ def test_several_columns_are_the_enumerated_posterior(
     view, _ = make_view(targets, k=k, epsilon=epsilon, n=n, seed=1, left_out=left_out)
     monkeypatch.setattr(cell_model, "WEAK", weak)
     assert np.abs(sampled(view, CellModel, 3_000) - enumerated(view)).max() < 0.08
+
+
+@pytest.mark.parametrize(
+    ("targets", "k", "epsilon", "n", "left_out"),
+    [
+        (("a", "b"), 3, 10.0, 3, ()),
+        (("c", "d"), 2, 30.0, 3, ()),
+        (("a", "b", "d"), 3, 30.0, 2, ("c",)),
+        (("a", "b", "c", "d"), 3, 30.0, 1, ()),
+    ],
+)
+def test_joint_values_are_the_enumerated_posterior(
+    make_view: MakeView,
+    targets: tuple[str, ...],
+    k: int,
+    epsilon: float,
+    n: int,
+    left_out: tuple[str, ...],
+) -> None:
+    view, _ = make_view(targets, k=k, epsilon=epsilon, n=n, seed=1, left_out=left_out)
+    assert np.abs(sampled(view, JointModel, 3_000) - enumerated(view)).max() < 0.08
+    assert np.abs(sampled(view, JointModel, 3_000, levels=3) - enumerated(view)).max() < 0.08
+
+
+@pytest.mark.parametrize("targets", [("a", "c"), ("d", "b", "a")])
+def test_joint_sums_and_errors_stay_right(make_view: MakeView, targets: tuple[str, ...]) -> None:
+    """After many sweeps the running sums are those of the table reached."""
+    view, _ = make_view(targets, epsilon=10.0, n=15)
+    release = require_marginals(view.release)
+    model, rng = JointModel(view, release), np.random.default_rng(0)
+    model.start(1, 2, rng)
+    for _ in range(20):
+        errors = model.sweep(np.arange(2)[None], np.array([0.01, 0.1]), rng)
+    for error, codes in zip(errors, model.tables(np.arange(2)), strict=True):
+        table = view.known.join(Table(view.target_domain, codes)).project(release.domain.names)
+        expected = sum(
+            ((marginal_counts(table, columns) - answer) ** 2).sum()
+            for columns, answer in zip(release.workload, release.answers, strict=True)
+        )
+        assert error == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.mark.parametrize("form", [GramModel, CellModel])

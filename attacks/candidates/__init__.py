@@ -1,0 +1,12 @@
+"""The joint values that exact marginals leave possible, and the tables made of them.
+
+- ``solution``: all tables that fit a release, certified; read this first
+- ``listing``: joint values of the hidden columns that touch no empty cell, by known row
+- ``cells``: released cells laid end to end
+- ``kernels``: the compiled search
+"""
+
+from reconbench.attacks.candidates.cells import ReleasedCells
+from reconbench.attacks.candidates.solution import ExactTables, find_exact_tables
+
+__all__ = ["ExactTables", "ReleasedCells", "find_exact_tables"]

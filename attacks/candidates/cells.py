@@ -1,0 +1,43 @@
+"""Released cells, laid end to end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from reconbench.mechanisms import MarginalsRelease
+
+Codes = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class ReleasedCells:
+    """All cells of a release in one array, set after set.
+
+    Set s has columns ``columns[s]``; its cells start at ``offsets[s]`` and are reached by
+    ``strides[s]``: record x counts in cell offsets[s] + Σ_q strides[s, q] x[columns[s, q]].
+    """
+
+    columns: Codes
+    strides: Codes
+    offsets: Codes
+    answers: Floats
+
+    @classmethod
+    def of(cls, release: MarginalsRelease) -> ReleasedCells:
+        columns = np.array(release.workload, dtype=np.int64)
+        sizes = np.array(release.domain.sizes, dtype=np.int64)[columns]
+        # row-major: a column's stride is the product of the sizes after it
+        after = np.concatenate([sizes[:, 1:], np.ones((len(sizes), 1), dtype=np.int64)], axis=1)
+        strides = np.ascontiguousarray(after[:, ::-1].cumprod(axis=1)[:, ::-1])
+        offsets = np.cumsum(sizes.prod(axis=1)) - sizes.prod(axis=1)
+        answers = np.concatenate([answer.ravel() for answer in release.answers])
+        return cls(columns, strides, offsets, answers)
+
+    def locate(self, codes: Codes) -> Codes:
+        """The cell of every row in every set, (rows, sets), of rows over the release's domain."""
+        inside = (codes[:, self.columns] * self.strides).sum(axis=2)
+        return np.asarray(inside + self.offsets)

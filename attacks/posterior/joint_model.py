@@ -1,0 +1,196 @@
+"""Several hidden columns with few enough joint values: every one of them is weighed."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from math import comb, prod
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from reconbench.attacks.base import AttackerView, log_chances
+from reconbench.attacks.candidates.cells import ReleasedCells
+from reconbench.attacks.marginals.release_parts import shared_parts
+from reconbench.attacks.posterior.chains import find_partners, smallest_misfit
+from reconbench.attacks.posterior.joint_sweeps import joint_round
+from reconbench.attacks.posterior.posteriors import JointPosteriors, Posteriors
+from reconbench.datasets import Table
+from reconbench.mechanisms import MarginalsRelease
+
+Codes = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+
+# Numbers that all replicas may hold.
+MOST_NUMBERS = 1 << 26
+# Joint values times known rows.
+MOST_VALUES = 1 << 23
+# Where the smallest misfit that a trade can leave weighs as many units of log-likelihood, tables
+# hardly change any more.
+FROZEN = 20.0
+# Log-probability of the impossible: finite, and far below all others.
+IMPOSSIBLE = -1e9
+# Probabilities of a record's values below this are not kept.
+NEGLIGIBLE = 1e-6
+
+
+class JointModel:
+    """Gibbs sweeps over single records and pairs of them, with all hidden columns at once.
+
+    With P the sets of at most k hidden columns, a record costs P times the values of its columns
+    and of its trades, and a change P times the known rows. Memory is, for each replica, the joint
+    values of all these sets, times the known rows for sets of less than k columns.
+    """
+
+    step: ClassVar[float] = 0.15
+    patience: ClassVar[int] = 3
+
+    def __init__(
+        self, view: AttackerView, release: MarginalsRelease, possible: Bools | None = None
+    ) -> None:
+        """``possible``, (known rows, joint values), says which are; all by default."""
+        self._view = view
+        self.frozen = FROZEN / smallest_misfit(len(release.domain), release.k)
+        rows, group = np.unique(view.known.codes, axis=0, return_inverse=True)
+        self._group = np.asarray(group.ravel(), dtype=np.int64)
+        known = Table(view.known.domain, rows)
+        self._sizes = view.target_domain.sizes
+        values = prod(self._sizes)
+        prior = view.prior.conditional(known, view.targets).reshape(len(rows), values)
+        if possible is not None:
+            prior = prior * possible
+        self._below = prior.cumsum(axis=1)
+        self._log_prior = np.maximum(log_chances(prior), IMPOSSIBLE)
+        released = [name for name in release.domain.names if name in known.domain.names]
+        self._codes = np.indices(self._sizes).reshape(len(self._sizes), -1).T
+        parts = [
+            part
+            for count in range(1, min(release.k, len(self._sizes)) + 1)
+            for part in combinations(range(len(self._sizes)), count)
+            if release.k - count <= len(released)
+        ]
+        shared = known.project(released)
+        self._gram = np.stack([shared_parts(shared, release.k - len(part)) for part in parts])
+        self._strides = np.cumprod([1, *self._sizes[:0:-1]])[::-1].copy()
+        # What all known rows see alike is kept once.
+        self._own = np.array([int(len(part) < release.k) for part in parts])
+        rows_of = np.where(self._own, len(rows), 1)
+        widths = rows_of * [prod(self._sizes[c] for c in part) for part in parts]
+        starts = np.cumsum([0, *widths])[:-1]
+        self._width = int(widths.sum())
+        self._place = np.stack(
+            [
+                start
+                + seen
+                * np.ravel_multi_index(self._codes[:, part].T, [self._sizes[c] for c in part])
+                for part, start, seen in zip(parts, starts, rows_of, strict=True)
+            ],
+            axis=1,
+        )
+        self._gathered, self._constant = _gather(view, release, known, self._codes)
+        own = shared_parts(view.known.project(released), release.k - 1)
+        self._partners = find_partners(own)
+
+    @property
+    def most_replicas(self) -> int:
+        return max(1, MOST_NUMBERS // self._width)
+
+    @property
+    def cost(self) -> int:
+        values = sum(self._sizes) + 2 * (len(self._sizes) + 1) * self._partners.shape[1]
+        return int(self._view.n * values * self._place.shape[1])
+
+    def start(self, chains: int, levels: int, rng: np.random.Generator) -> None:
+        replicas, n = chains * levels, self._view.n
+        uniform = rng.random((replicas, n)) * self._below[self._group, -1]
+        self._x = np.empty((replicas, n), dtype=np.int64)
+        for i, g in enumerate(self._group):
+            self._x[:, i] = np.searchsorted(self._below[g], uniform[:, i], side="right")
+        self._pulled = np.zeros((replicas, self._width))
+        rows = np.arange(len(self._gathered))
+        for pulled, x in zip(self._pulled, self._x, strict=True):
+            for place, own, gram in zip(self._place[x].T, self._own, self._gram, strict=True):
+                seen = rows if own else rows[:1]
+                np.add.at(pulled, place[:, None] + seen, gram[self._group][:, seen])
+        self._kept_values = np.zeros((chains, n, sum(self._sizes)), dtype=np.int64)
+        self._kept_weights = np.zeros((chains, n, sum(self._sizes)))
+        self.forget(0)
+
+    def sweep(self, at: Codes, weights: Floats, rng: np.random.Generator) -> Floats:
+        errors = np.empty(at.size)
+        joint_round(
+            self._x,
+            self._pulled,
+            self._gram,
+            self._own,
+            self._place,
+            self._codes,
+            self._strides,
+            np.array(self._sizes),
+            self._gathered,
+            self._log_prior,
+            self._below,
+            self._group,
+            self._partners,
+            at,
+            weights,
+            rng.random((*at.shape, 4 + len(self._sizes), self._view.n)),
+            self._kept_values,
+            self._kept_weights,
+            errors,
+        )
+        return errors + self._constant
+
+    def log_priors(self, replicas: Codes) -> Floats:
+        return np.asarray(self._log_prior[self._group, self._x[replicas]].sum(axis=1))
+
+    def forget(self, sweeps: int) -> None:
+        self._draws: list[tuple[Codes, Codes, Codes, Floats]] = []
+
+    def keep(self, replicas: Codes) -> None:
+        for chain, weights in enumerate(self._kept_weights):
+            record, index = np.nonzero(weights > NEGLIGIBLE)
+            values = self._kept_values[chain, record, index]
+            codes = self._codes[values].astype(np.min_scalar_type(max(self._sizes)))
+            self._draws.append(
+                (
+                    np.full(len(record), chain),
+                    self._group[record],
+                    codes,
+                    weights[record, index],
+                )
+            )
+
+    def tables(self, replicas: Codes) -> Codes:
+        return self._codes[self._x[replicas]]
+
+    def posteriors(self) -> Posteriors:
+        return JointPosteriors(self._group, self._sizes, self._draws)
+
+
+def fits(view: AttackerView, release: MarginalsRelease) -> bool:
+    """Whether joint values are few enough, and all sets of k columns with a hidden one released."""
+    columns, hidden = len(release.domain), len(view.targets)
+    sets = comb(columns, release.k) - comb(columns - hidden, release.k)
+    rows = len(np.unique(view.known.codes, axis=0))
+    values = prod(view.target_domain.sizes)
+    return len(release.workload) == sets and rows * values <= MOST_VALUES
+
+
+def _gather(
+    view: AttackerView, release: MarginalsRelease, known: Table, codes: Codes
+) -> tuple[Floats, float]:
+    """The sums of answers in the cells of every known row and joint value, and Σ answers²."""
+    cells = ReleasedCells.of(release)
+    whole = np.zeros((len(known), len(release.domain)), dtype=np.int64)
+    for name in release.domain.names:
+        if name in known.domain.names:
+            whole[:, release.domain.positions([name])[0]] = known.column(name)
+    hidden = release.domain.positions(view.targets)
+    starts = cells.locate(whole)
+    total = np.zeros((len(known), len(codes)))
+    for s in range(len(cells.columns)):
+        strides = [int((cells.strides[s] * (cells.columns[s] == c)).sum()) for c in hidden]
+        total += cells.answers[starts[:, s, None] + codes @ strides]
+    return total, float(cells.answers @ cells.answers)
