@@ -26,6 +26,7 @@ from reconbench.attacks.base import (
     skip_reason,
 )
 from reconbench.attacks.metrics import (
+    ColumnsRight,
     EnumeratedMetric,
     ExactMatch,
     Metric,
@@ -38,6 +39,7 @@ __all__ = [
     "AttackError",
     "AttackerView",
     "BestPossible",
+    "ColumnsRight",
     "EnumeratedMetric",
     "ExactMatch",
     "Metric",

@@ -51,6 +51,14 @@ class Metric(Protocol):
         """The best guess when each target column has the given (..., V) weights on its own."""
         ...
 
+    def decide_joint(self, domain: Domain, values: Codes, weights: Floats) -> Codes:
+        """The best guess for one record, (d,), whose joint values (m, d) have weights (m,).
+
+        ``domain`` is that of the targets. Values may repeat; what is not listed weighs nothing,
+        but may still be the best guess.
+        """
+        ...
+
     def whole_priors(
         self, prior: Prior, known: Table, targets: Sequence[str]
     ) -> WholePriors | None:

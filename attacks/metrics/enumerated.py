@@ -67,6 +67,11 @@ class EnumeratedMetric(ABC):
         best = (joint @ self._successes(domain)).argmax(axis=-1)
         return np.stack(np.unravel_index(best, sizes), axis=-1)
 
+    def decide_joint(self, domain: Domain, values: Codes, weights: Floats) -> Codes:
+        flat = np.ravel_multi_index(tuple(values.T), domain.sizes)
+        best = (weights @ self._successes(domain)[flat]).argmax()
+        return np.array(np.unravel_index(best, domain.sizes), dtype=np.int64)
+
     def whole_priors(
         self, prior: Prior, known: Table, targets: Sequence[str]
     ) -> WholePriors | None:

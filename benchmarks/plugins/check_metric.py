@@ -135,6 +135,26 @@ def _decide_is_best(metric: Metric) -> Outcome:
     return True, "no guess has a larger expected score"
 
 
+def _decide_joint_is_best(metric: Metric) -> Outcome:
+    """On columns that depend on each other, of which some joint values are listed twice."""
+    rng = np.random.default_rng(3)
+    for targets in _accepted(metric):
+        domain, values = small_prior().domain.project(targets), _values(targets)
+        successes = _successes(metric, targets)
+        for count in (1, len(values) // 2 + 1, 2 * len(values)):
+            listed = rng.integers(0, len(values), count)
+            weights = rng.dirichlet(np.full(count, 0.5))
+            guess = np.asarray(metric.decide_joint(domain, values[listed], weights))
+            if guess.shape != (len(targets),):
+                return False, f"decide_joint must return shape ({len(targets)},), got {guess.shape}"
+            expected = weights @ successes[listed]
+            index = np.ravel_multi_index(tuple(guess), domain.sizes)
+            if expected[index] < expected.max() - TOLERANCE:
+                where = ", ".join(targets)
+                return False, f"another guess is better than that of decide_joint on {where}"
+    return True, "no guess has a larger expected score, whatever columns have to do with each other"
+
+
 def _holds_in_simulation(metric: Metric) -> Outcome:
     table = small_prior().sample(RECORDS, np.random.default_rng(2))
     accepted = _accepted(metric)
@@ -211,6 +231,7 @@ CHECKS: Mapping[str, Callable[[Metric], Outcome]] = {
     "prior_success follows from score": _prior_success_adds_up,
     "best_guess is best": _best_guess_is_best,
     "decide is best": _decide_is_best,
+    "decide_joint is best": _decide_joint_is_best,
     "whole_priors follow from score": _priors_for_bounds,
     "holds in simulation": _holds_in_simulation,
 }

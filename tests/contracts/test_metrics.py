@@ -11,7 +11,7 @@ from reconbench.benchmarks import plugins
 from reconbench.benchmarks.plugins.check_metric import CHECKS, check_metric
 
 # A metric with a parameter is checked at some values of it.
-PARAMETERS = {"l1": ("0", "1", "3")}
+PARAMETERS = {"columns": ("1", "2", "3"), "l1": ("0", "1", "3")}
 SPECS = [
     f"{name}:{parameter}" if parameter else name
     for name in plugins.get_entries("metric")
@@ -48,6 +48,12 @@ class Careless(Same):
 class Hasty(Same):
     def decide(self, columns):
         return super().decide(columns) * 0
+
+
+class Separate(Same):
+    def decide_joint(self, domain, values, weights):
+        '''The mode of each column on its own.'''
+        return np.array([np.bincount(column, weights).argmax() for column in values.T])
 
 
 class Fraction(Same):
@@ -106,6 +112,7 @@ def test_a_metric_by_its_score_alone(wrong: Path) -> None:
         ("Optimist", "prior_success follows from score"),
         ("Careless", "best_guess is best"),
         ("Hasty", "decide is best"),
+        ("Separate", "decide_joint is best"),
         ("Fraction", "valid scores"),
         ("Neighbour", "valid scores"),
         ("Tolerant", "refuses unknown columns"),
@@ -121,12 +128,14 @@ def test_wrong_metrics_are_caught(wrong: Path, name: str, check: str) -> None:
     ("spec", "message"),
     [
         ("", "unknown metric ''"),
-        ("l2:1", r"unknown metric 'l2'; available: exact, l1, or path/to/file.py:Class"),
+        ("l2:1", r"unknown metric 'l2'; available: columns, exact, l1, or path/to/file.py:Class"),
         ("exakt", "did you mean 'exact'"),
         ("exact:1", "metric 'exact' takes no parameter, got '1'"),
         ("l1", "metric l1 needs a whole number after the colon, such as l1:2, got ''"),
         ("l1:-1", "got '-1'"),
         ("l1:x", "got 'x'"),
+        ("columns", "metric columns needs a whole number after the colon, such as columns:2"),
+        ("columns:0", "at least 1 column right, got 0"),
     ],
 )
 def test_specs_of_metrics(spec: str, message: str) -> None:

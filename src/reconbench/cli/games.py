@@ -49,6 +49,7 @@ Examples:
   reconbench game --dataset acs --targets SEX --epsilon 1
   reconbench game --dataset fire --targets "ALS Unit" --epsilon inf --attack rap --reps 10
   reconbench game --dataset acs --targets AGEP --epsilon 1 --metric l1:1 --json
+  reconbench game --dataset acs --targets SEX,MAR,RAC1P --epsilon 3 --metric columns:2
   reconbench game --dataset acs --targets SCHL,AGEP --epsilon 3 --attack prior --attack rap
   reconbench game --dataset prior.bif --targets income --epsilon 1 --attack mine.py:MyAttack
 """
@@ -119,7 +120,11 @@ def game(
         list[str] | None, typer.Option(help="An option of the mechanism, as key=value; repeatable.")
     ] = None,
     metric: Annotated[
-        str, typer.Option(help="`exact`, `l1:E` on an ordinal column, or file.py:Class.")
+        str,
+        typer.Option(
+            help="`exact`; `columns:M`: at least M targets right; `l1:E`: ordinal targets off by "
+            "at most E in sum; or file.py:Class."
+        ),
     ] = "exact",
     adversary: Annotated[
         str, typer.Option(help="`realistic`, or `informed` (knows all other records in full).")
