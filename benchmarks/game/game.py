@@ -29,7 +29,9 @@ class Game(Setting):
     most bounds are proved, attacks each record knowing all the others in full. Tables are drawn
     from the prior of the data set; ``attacker_prior`` says which one the attacker believes.
     ``advantage`` is the number of records of each table whose attack is also played in a world
-    without them, see ``game.advantage``; 0 leaves it out. Specs of files are as given, and
+    without them, see ``game.advantage``; 0 leaves it out. ``target_records`` of the table are
+    scored, 0 means all: the first ones, since records are independent draws, so that the table, the
+    noise and the guesses are those of the game that scores all. Specs of files are as given, and
     ``data_hash`` is empty: a row has the names and the hash.
     """
 
@@ -52,6 +54,16 @@ class Game(Setting):
             raise GameError(
                 f"advantage must be between 0 (not measured) and the {self.n} records, got "
                 f"{self.advantage}"
+            )
+        if not 0 <= self.target_records <= self.n:
+            raise GameError(
+                f"target_records must be between 0 (all) and the {self.n} records, got "
+                f"{self.target_records}"
+            )
+        if self.target_records and self.advantage:
+            raise GameError(
+                "the advantage is measured on records drawn from the whole table: leave out "
+                "target_records or advantage"
             )
         check_attacker_prior(self.attacker_prior)
         object.__setattr__(self, "epsilon", float(self.epsilon))

@@ -11,6 +11,7 @@ from math import hypot, isnan
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from reconbench.attacks import (
     Attack,
@@ -116,6 +117,7 @@ def play_together(rounds: Sequence[Round], attack: AttackSpec) -> list[Result]:
 
 
 Generators = Sequence[np.random.Generator]
+Floats = npt.NDArray[np.float64]
 
 
 def _reconstruct(
@@ -199,7 +201,7 @@ def _score(
         bounds=row_bounds.foreign,
         run_tail=run_tail(expected, round_.mechanism.budget).to_json(),
         info=info,
-        calibration=count_reliability([part.scores for part in parts], hits),
+        calibration=count_reliability([_cut_scores(part, len(hits)) for part in parts], hits),
         guess_hash=guess.sha256(),
         kernels=read_kernels(),
         seconds=seconds,
@@ -209,6 +211,11 @@ def _score(
         **_measure_peak_memory(),
         **_read_best_possible(round_, player, parts),
     )
+
+
+def _cut_scores(part: Reconstruction, scored: int) -> Floats | None:
+    """The scores of the guesses that count: the first ones of a view."""
+    return None if part.scores is None else part.scores[:scored]
 
 
 def _score_without_luck(
@@ -247,6 +254,9 @@ def _read_best_possible(
         return {}
     if round_.best_possible is not None:
         return _format_best_possible([round_.best_possible])
+    # An attack on the whole table says what is possible on all of it.
+    if sum(len(part.guess) for part in parts) > round_.game.scored:
+        return {}
     stated = [part.best_possible for part in parts if part.best_possible is not None]
     if not _is_shipped(player) or len(stated) < len(parts):
         return {}

@@ -70,8 +70,13 @@ class Round:
 
     @cached_property
     def baseline(self) -> tuple[Table, Floats]:
-        """The best guess from the prior alone, and its chance of success, for every record."""
-        return self.metric.best_guess(self.prior, self.view.known, self.game.targets)
+        """The best guess from the prior alone, and its chance of success, for scored records."""
+        return self.metric.best_guess(self.prior, self.known, self.game.targets)
+
+    @cached_property
+    def known(self) -> Table:
+        """The known columns of the records that are scored."""
+        return self._cut(self.view.known)
 
     @cached_property
     def table(self) -> Table:
@@ -79,11 +84,11 @@ class Round:
         return self.view.known.join(self.truth).project(self.view.release.domain.names)
 
     def views(self) -> Iterator[AttackerView]:
-        """What the adversary sees: all records at once, or one view per record."""
+        """What the adversary sees: all records at once, or one view per scored record."""
         if self.game.adversary is Adversary.REALISTIC:
             yield self.view
             return
-        for record in range(len(self.truth)):
+        for record in range(self.game.scored):
             yield self.view_of(record)
 
     def view_of(self, record: int) -> AttackerView:
@@ -94,22 +99,28 @@ class Round:
         return replace(self.view, known=target, others=others)
 
     def hits(self, guess: Table) -> Bools:
-        """Which records were reconstructed."""
-        return self.metric.score(self.truth, guess)
+        """Which of the scored records were reconstructed."""
+        return self.metric.score(self._cut(self.truth), self._cut(guess))
 
     def successes(self, guess: Table) -> int:
         """How many records were reconstructed."""
         return int(self.hits(guess).sum())
 
     def expected_from_prior(self, guess: Table) -> Floats:
-        """The probability of each guess under the prior."""
-        return self.metric.prior_success(self.prior, self.view.known, guess)
+        """The probability under the prior of each guess for a scored record."""
+        return self.metric.prior_success(self.prior, self.known, self._cut(guess))
 
     def believed_successes(self, guess: Table) -> float | None:
         """The successes that the attacker's own prior promises; None if it is the data's."""
         if self.game.attacker_prior == SAME:
             return None
-        return float(self.metric.prior_success(self.view.prior, self.view.known, guess).sum())
+        believed = self.metric.prior_success(self.view.prior, self.known, self._cut(guess))
+        return float(believed.sum())
+
+    def _cut(self, table: Table) -> Table:
+        """The records of a table that are scored."""
+        scored = self.game.scored
+        return table if len(table) <= scored else Table(table.domain, table.codes[:scored])
 
     @cached_property
     def judges(self) -> tuple[Judge, ...]:
@@ -124,7 +135,7 @@ class Round:
         rng = self.game.make_stream("judge", self.prior, Seeds.ATTACK)
         judges = []
         for view in self.views():
-            judge = find_judge(replace(view, prior=self.prior), rng)
+            judge = find_judge(replace(view, prior=self.prior), rng, min(view.n, self.game.scored))
             if judge is None:
                 return ()
             judges.append(judge)
@@ -139,7 +150,7 @@ class Round:
         """What guesses are worth given the release, where somebody can say."""
         from reconbench.attacks.judges import judge_views
 
-        return judge_views(self.judges, guess.codes) if self.judges else None
+        return judge_views(self.judges, self._cut(guess).codes) if self.judges else None
 
     @cached_property
     def best_possible(self) -> BestPossible | None:
@@ -189,9 +200,9 @@ class Round:
 
     @cached_property
     def _whole_priors(self) -> WholePriors | None:
-        return self.metric.whole_priors(self.prior, self.view.known, self.game.targets)
+        return self.metric.whole_priors(self.prior, self.known, self.game.targets)
 
     @cached_property
     def _misfit_success(self) -> Floats | None:
-        columns = (self.view.known, self.game.targets)
+        columns = (self.known, self.game.targets)
         return bound_misfit_success(self.prior, self.view.prior, self.metric, *columns)

@@ -310,7 +310,7 @@ def _summarise_cell(rows: list[Result], best: Optimum | None) -> Summary:
     done = [row for row in rows if row.status is Status.OK]
     scored = [row for row in done if row.successes is not None]
     counts = [float(row.successes or 0) for row in scored]
-    low, high = _compute_interval(counts, 0.0, first.n)
+    low, high = _compute_interval(counts, 0.0, first.scored)
     gains = [row.rad for row in done if row.rad is not None]
     rad_low, rad_high = _compute_interval(gains, -1.0, 1.0)
     limits = [row.rad_ceiling for row in done if row.rad_ceiling is not None]
@@ -353,7 +353,7 @@ def _summarise_cell(rows: list[Result], best: Optimum | None) -> Summary:
         sealed=all(row.seal for row in rows),
         expected_success=fmean(score.expected for score in scores.values()) if scores else None,
         expected_success_low=None if low_gain is None else max(0.0, prior + low_gain),
-        expected_success_high=None if high_gain is None else min(first.n, prior + high_gain),
+        expected_success_high=None if high_gain is None else min(first.scored, prior + high_gain),
         scored_by=" + ".join(dict.fromkeys(score.by for score in scores.values())),
         scores={rep: (score.expected, score.baseline) for rep, score in scores.items()},
         surplus=_read_surplus(scored),
@@ -376,7 +376,7 @@ def _bound_surprise(rows: Sequence[Result]) -> float | None:
     for row in rows:
         if row.run_tail is not None and row.successes and TOP in row.ceilings.get(PUBLISHED, {}):
             tail = CompactTail.from_json(row.run_tail).tail(row.successes)
-            bounds.append(min(1.0, float(tail) + row.n * row.delta))
+            bounds.append(min(1.0, float(tail) + row.scored * row.delta))
     return min(1.0, min(bounds) * len(bounds)) if bounds else None
 
 

@@ -157,7 +157,7 @@ def _derive_values(row: Summary, informed: float | None) -> dict[str, Value]:
         **{f"tightest_{level}": None for level in CONFIDENCES},
         **{f"tightest_{level}": value for level, value in tightest(row.ceilings).items()},
         "tightest_mean": most,
-        "normalised_advantage": _divide(gained, row.n - row.baseline_expected),
+        "normalised_advantage": _divide(gained, row.scored - row.baseline_expected),
         "gap_closed": _divide(gained, gap) if gap and is_gap_measurable(row, gap) else None,
         "gap_attack": _subtract(best, row.expected_success),
         "gap_threat": _subtract(informed, best) if split else None,

@@ -50,6 +50,7 @@ Examples:
   reconbench game --dataset fire --targets "ALS Unit" --epsilon inf --attack rap --reps 10
   reconbench game --dataset acs --targets AGEP --epsilon 1 --metric l1:1 --json
   reconbench game --dataset acs --targets SEX,MAR,RAC1P --epsilon 3 --metric columns:2
+  reconbench game --dataset acs --targets MAR --epsilon 3 --n 1000 --target-records 50
   reconbench game --dataset acs --targets SCHL,AGEP --epsilon 3 --attack prior --attack rap
   reconbench game --dataset prior.bif --targets income --epsilon 1 --attack mine.py:MyAttack
 """
@@ -137,6 +138,9 @@ def game(
             "again with the record replaced.",
         ),
     ] = 0,
+    target_records: Annotated[
+        int, typer.Option(min=0, help="Score only this many records of the table; 0 for all.")
+    ] = 0,
     bound: BoundFiles = None,
     reps: Annotated[int, typer.Option(min=1, help="Repetitions.")] = 5,
     seed: Annotated[
@@ -187,6 +191,7 @@ def game(
                 metric=plugins.make_absolute(metric),
                 adversary=adversary,
                 advantage=advantage,
+                target_records=target_records,
                 seed=drawn.seed if drawn is not None else seed or 0,
                 rep=rep,
             ),
