@@ -14,11 +14,11 @@ from reconbench.benchmarks.store.summary import (
     Summary,
     declared_bounds,
 )
-from reconbench.reports.leaderboard.column import Column as Column
-from reconbench.reports.leaderboard.column import Direction as Direction
-from reconbench.reports.leaderboard.column import ReportError as ReportError
-from reconbench.reports.leaderboard.column import Value as Value
-from reconbench.reports.leaderboard.column import index_columns
+from reconbench.reports.column import Column as Column
+from reconbench.reports.column import Direction as Direction
+from reconbench.reports.column import ReportError as ReportError
+from reconbench.reports.column import Value as Value
+from reconbench.reports.column import index_columns
 from reconbench.reports.leaderboard.printed_values import find_printed_values
 
 CONFIDENCES: Mapping[str, str] = {"0.05": "5 %", "0.5": "50 %", "0.95": "95 %"}
