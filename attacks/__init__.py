@@ -26,6 +26,7 @@ from reconbench.attacks.base import (
     skip_reason,
 )
 from reconbench.attacks.metrics import (
+    AnyGuess,
     ColumnsRight,
     EnumeratedMetric,
     ExactMatch,
@@ -35,6 +36,7 @@ from reconbench.attacks.metrics import (
 )
 
 __all__ = [
+    "AnyGuess",
     "Attack",
     "AttackError",
     "AttackerView",

@@ -25,7 +25,7 @@ from reconbench.attacks.extraction import multiply_prior as multiply_ngram_prior
 from reconbench.attacks.extraction import one_step_likelihood
 from reconbench.attacks.gradient_inversion import AgiaPrior, Observed, list_posterior
 from reconbench.attacks.marginals.informed import Informed, informed_posterior
-from reconbench.attacks.metrics import ExactMatch
+from reconbench.attacks.metrics import AnyGuess, ExactMatch, scores_by_record
 from reconbench.attacks.posterior.posterior import Posterior, Sampled
 from reconbench.attacks.posterior.posteriors import estimate_best_possible, estimate_error
 from reconbench.attacks.rad_optimal import Optimal, compute_evidence, multiply_prior
@@ -144,6 +144,10 @@ class ListedJudge:
             successes = CompactTail.of(PoissonBinomial(most)) if self.independent else None
             return BestPossible(float(most.sum()), successes=successes)
         every = Table.of_all_values(self.view.target_domain)
+        if isinstance(metric, AnyGuess):
+            if not metric.greedy_is_best:
+                return None
+            return BestPossible(self.judge(metric.decide_list(every.domain, chances)).expected)
         best = [metric.decide_joint(every.domain, every.codes, own) for own in chances]
         return BestPossible(self.judge(np.array(best)).expected)
 
@@ -166,6 +170,8 @@ class ChainJudge:
 
     @cached_property
     def best_possible(self) -> BestPossible | None:
+        if not scores_by_record(self.view.metric):
+            return None
         sampled = self.sampled
         tables = np.array(sampled.traces.tables)
         return estimate_best_possible(
@@ -202,7 +208,7 @@ def _judge_secrets(view: AttackerView, release: NgramRelease) -> ListedJudge | N
 
 
 def _judge_channel(view: AttackerView) -> ListedJudge | None:
-    if Optimal().skip(view) is not None or not _fits(view):
+    if Optimal().skip(_ask_exactly(view)) is not None or not _fits(view):
         return None
     prior = view.prior.conditional(view.known, view.targets).reshape(view.n, -1)
     chances = multiply_prior(prior, compute_evidence(view))
@@ -210,9 +216,14 @@ def _judge_channel(view: AttackerView) -> ListedJudge | None:
 
 
 def _judge_gradients(view: AttackerView, release: GradientRelease) -> ListedJudge | None:
-    if AgiaPrior().skip(view) is not None or not _fits(view):
+    if AgiaPrior().skip(_ask_exactly(view)) is not None or not _fits(view):
         return None
     return ListedJudge(view, list_posterior(view, release, Observed.of(view, release)))
+
+
+def _ask_exactly(view: AttackerView) -> AttackerView:
+    """A view with the metric that all attacks play: a posterior does not depend on it."""
+    return replace(view, metric=ExactMatch())
 
 
 def _fits(view: AttackerView) -> bool:

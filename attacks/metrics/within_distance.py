@@ -9,12 +9,18 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from functools import reduce
 from math import prod
 
 import numpy as np
 
-from reconbench.attacks.metrics.base import MAX_TARGETS, Bools, Codes, Floats, MetricError
+from reconbench.attacks.metrics.base import (
+    MAX_TARGETS,
+    Bools,
+    Codes,
+    Floats,
+    MetricError,
+    multiply_columns,
+)
 from reconbench.bounds import WholePriors
 from reconbench.datasets import Domain, Prior, Table
 
@@ -76,10 +82,9 @@ class WithinDistance(ABC):
         return Table(prior.domain.project(targets), guess), np.minimum(success, 1.0)
 
     def decide(self, columns: Sequence[Floats]) -> Codes:
-        shape = columns[0].shape[:-1]
-        flat = [weights.reshape(-1, weights.shape[-1]) for weights in columns]
-        joint = reduce(lambda left, right: left[..., None] * _align(right, left.ndim), flat)
-        return self._decide(joint)[0].reshape(*shape, len(columns))
+        sizes = [weights.shape[-1] for weights in columns]
+        joint = multiply_columns(columns)
+        return self._decide(joint.reshape(-1, *sizes))[0].reshape(*joint.shape[:-1], len(sizes))
 
     def decide_joint(self, domain: Domain, values: Codes, weights: Floats) -> Codes:
         joint = np.zeros(domain.sizes)
@@ -99,21 +104,22 @@ class WithinDistance(ABC):
         success = self._find_close(every, domain.sizes).reshape(values, values)
         return WholePriors(prior.conditional(known, targets).reshape(-1, values), success=success)
 
-    def _decide(self, joint: Floats) -> tuple[Codes, Floats]:
-        """The best guess for each record's joint weights, (n, *sizes), and the mass within."""
-        n, sizes = len(joint), joint.shape[1:]
-        guess, success = np.empty((n, len(sizes)), dtype=np.int64), np.empty(n)
+    def sum_within(self, joint: Floats) -> Floats:
+        """The weight within the limit of every joint value, both (n, *sizes)."""
+        sizes = joint.shape[1:]
         # Beyond the largest distance there is nothing to add.
         farthest = sum(int(self._distances(size).max()) for size in sizes)
         limit = min(self.get_limit(len(sizes)), farthest)
         step = max(1, MAX_HELD // (prod(sizes) * (limit + 1)))
-        for start in range(0, n, step):
-            part = slice(start, start + step)
-            mass = self._mass_within(joint[part], limit).reshape(len(joint[part]), -1)
-            best = mass.argmax(axis=1)
-            guess[part] = np.stack(np.unravel_index(best, sizes), axis=1)
-            success[part] = mass[np.arange(len(best)), best]
-        return guess, success
+        parts = [joint[start : start + step] for start in range(0, len(joint), step)]
+        return np.concatenate([self._mass_within(part, limit) for part in parts])
+
+    def _decide(self, joint: Floats) -> tuple[Codes, Floats]:
+        """The best guess for each record's joint weights, (n, *sizes), and the mass within."""
+        mass = self.sum_within(joint).reshape(len(joint), -1)
+        best = mass.argmax(axis=1)
+        guess = np.stack(np.unravel_index(best, joint.shape[1:]), axis=1)
+        return guess, mass[np.arange(len(best)), best]
 
     def _mass_within(self, joint: Floats, limit: int) -> Floats:
         """Mass within the limit of every joint value, (n, *sizes).
@@ -148,8 +154,3 @@ class WithinDistance(ABC):
             total += own.reshape(shape)
         close: Bools = total <= self.get_limit(len(sizes))
         return close
-
-
-def _align(weights: Floats, axes: int) -> Floats:
-    """Weights of one column, (n, V), as the last of ``axes`` + 1 axes."""
-    return weights.reshape(len(weights), *(1 for _ in range(axes - 1)), weights.shape[1])

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from scipy.special import fdtrc
 
 from reconbench.attacks.base import AttackerView, BestPossible
-from reconbench.attacks.metrics import ExactMatch
+from reconbench.attacks.metrics import ExactMatch, scores_by_record
 from reconbench.bounds import CompactTail
 from reconbench.datasets import Table
 
@@ -152,7 +152,10 @@ class ColumnPosteriors:
         return len(self.chances)
 
     def guess(self, chains: Sequence[int]) -> Codes:
-        return self.view.metric.decide([self.chances[list(chains)].mean(axis=0)])[self.group]
+        chances = self.chances[list(chains)].mean(axis=0)
+        if scores_by_record(self.view.metric):
+            return self.view.metric.decide([chances])[self.group]
+        return self.view.metric.decide([chances[self.group]])
 
     def success(self, chain: int, guess: Codes) -> Floats:
         return self._success(self.chances[chain], guess)
@@ -282,6 +285,11 @@ class JointPosteriors:
 
     def _sum_hits(self, weights: Floats, guess: Codes) -> Floats:
         """Of weights of all values, (…, values), those that each record's guess hits, (…, n)."""
+        if self._view is not None and not scores_by_record(self._view.metric):
+            domain = self._view.target_domain
+            hits = self._view.metric.score(Table(domain, self._codes), Table(domain, guess))
+            totals = np.add.reduceat(weights * hits, self._starts, axis=1)
+            return np.asarray(totals[:, self._group[: len(guess)]])
         own = np.column_stack([self._group[: len(guess)], guess])
         asked, which = np.unique(own, axis=0, return_inverse=True)
         ends = np.append(self._starts[1:], len(self._owners))

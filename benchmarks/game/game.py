@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from reconbench.attacks import Metric
+from reconbench.attacks.metrics import scores_by_record
 from reconbench.benchmarks import plugins
 from reconbench.benchmarks.game.attacker_prior import check_attacker_prior
 from reconbench.benchmarks.game.options import Options
@@ -104,6 +105,8 @@ def check(game: Game) -> tuple[Prior, tuple[str, ...], Metric, Mechanism]:
     domain, known = choose_columns(game, prior.domain)
     metric = plugins.build_metric(game.metric)
     metric.check(domain, game.targets)
+    if not scores_by_record(metric):
+        _check_lists(game, metric)
     mechanism = plugins.build_mechanism(
         game.mechanism,
         domain,
@@ -113,6 +116,20 @@ def check(game: Game) -> tuple[Prior, tuple[str, ...], Metric, Mechanism]:
         options=game.mechanism_options,
     )
     return prior, known, metric, mechanism
+
+
+def _check_lists(game: Game, metric: Metric) -> None:
+    """Refuse what means nothing if a guess may count for any record."""
+    if game.adversary is Adversary.INFORMED:
+        raise GameError(
+            f"metric {metric.name} lets a guess for one record count for another, which the "
+            "informed adversary knows in full; play the realistic adversary"
+        )
+    if game.advantage:
+        raise GameError(
+            f"the advantage is measured record by record, which metric {metric.name} is not; leave "
+            "advantage out"
+        )
 
 
 def choose_columns(game: Game, domain: Domain) -> tuple[Domain, tuple[str, ...]]:

@@ -22,6 +22,7 @@ from reconbench.attacks import (
     check_reconstruction,
     skip_reason,
 )
+from reconbench.attacks.metrics import scores_by_record
 from reconbench.benchmarks import memory
 from reconbench.benchmarks.errors import describe_error
 from reconbench.benchmarks.game import advantage
@@ -254,8 +255,9 @@ def _read_best_possible(
         return {}
     if round_.best_possible is not None:
         return _format_best_possible([round_.best_possible])
-    # An attack on the whole table says what is possible on all of it.
-    if sum(len(part.guess) for part in parts) > round_.game.scored:
+    # An attack on the whole table says what is possible on all of it, and record by record.
+    whole = sum(len(part.guess) for part in parts) > round_.game.scored
+    if whole or not scores_by_record(round_.metric):
         return {}
     stated = [part.best_possible for part in parts if part.best_possible is not None]
     if not _is_shipped(player) or len(stated) < len(parts):

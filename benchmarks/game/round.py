@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reconbench.attacks import AttackerView, BestPossible, Metric
+from reconbench.attacks.metrics import bound_success
 from reconbench.benchmarks import plugins
 from reconbench.benchmarks.game.attacker_prior import (
     SAME,
@@ -192,7 +193,7 @@ class Round:
     @cached_property
     def _targets(self) -> Targets:
         return Targets(
-            self.baseline[1],
+            bound_success(self.metric, self.prior, self.known, self.game.targets, self.baseline[1]),
             self.mechanism.budget,
             read_whole_priors=lambda: self._whole_priors,
             read_misfit_success=lambda: self._misfit_success,

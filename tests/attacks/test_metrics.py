@@ -2,15 +2,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from itertools import combinations, product
 
 import numpy as np
 import pytest
 
-from reconbench.attacks import ColumnsRight, ExactMatch, Metric, MetricError, WithinL1
+from reconbench.attacks import AnyGuess, ColumnsRight, ExactMatch, Metric, MetricError, WithinL1
 from reconbench.attacks.metrics import within_distance
 from reconbench.benchmarks.plugins.bounds import shipped_bounds
-from reconbench.bounds import Kind, PureDP, Scope, Targets
+from reconbench.bounds import Kind, MeanFromGuess, PureDP, Scope, Targets, Theorem35
 from reconbench.datasets import Attribute, BayNet, Domain, Table
+
+L1_LISTS = AnyGuess(WithinL1(1), 2)
 
 
 @pytest.fixture(scope="module")
@@ -157,3 +160,74 @@ def test_no_ceiling_is_below_the_best_attack_on_randomised_response(
                 assert bound.ceilings(bounded, guarantee)["mean"] >= optimum - 1e-9, name
                 checked.add(name)
     assert len(checked) >= 2
+
+
+@pytest.mark.parametrize(
+    ("metric", "targets"),
+    [(AnyGuess(ExactMatch(), 2), "ad"), (AnyGuess(ColumnsRight(1), 2), "ad"), (L1_LISTS, "c")],
+)
+def test_lists_of_guesses_by_enumeration(wide_net: BayNet, metric: AnyGuess, targets: str) -> None:
+    """Every list of two guesses: what it covers, the bound on each record, and the greedy one."""
+    domain = wide_net.domain.project(targets)
+    values = Table.of_all_values(domain)
+    known = wide_net.sample(6, np.random.default_rng(0)).project(["b", "e"])
+    chances = wide_net.conditional(known, targets).reshape(len(known), -1)
+    single = np.array(
+        [
+            metric.inner.score(values, Table(domain, np.tile(guess, (len(values), 1))))
+            for guess in values.codes
+        ]
+    )
+    covered, lists = [], list(combinations(range(len(values)), 2))
+    for pair in lists:
+        guess = Table(domain, values.codes[list(pair) * 3])
+        assert np.array_equal(metric.score(values, guess), single[list(pair)].any(axis=0))
+        covered.append(metric.prior_success(wide_net, known, guess))
+        assert covered[-1] == pytest.approx(chances @ single[list(pair)].any(axis=0))
+    best, total = np.max(covered, axis=0), np.sum(covered, axis=1).max()
+    bound = metric.bound_success(wide_net, known, targets)
+    assert (bound >= best - 1e-12).all()
+    guess, success = metric.best_guess(wide_net, known, targets)
+    assert metric.prior_success(wide_net, known, guess) == pytest.approx(success)
+    assert (1 - 1 / np.e) * total <= success.sum() <= total + 1e-12
+    if metric.greedy_is_best:
+        assert bound == pytest.approx(best) and success.sum() == pytest.approx(total)
+
+
+def test_the_most_frequent_guesses_count(wide_net: BayNet) -> None:
+    domain = wide_net.domain.project("c")
+    guess = Table(domain, np.array([[3], [1], [3], [0], [1], [3]]))
+    truth = Table.of_all_values(domain)
+    assert AnyGuess(ExactMatch()).score(truth, guess).tolist() == [True, True, False, True]
+    assert AnyGuess(ExactMatch(), 1).score(truth, guess).tolist() == [False, False, False, True]
+    assert AnyGuess(WithinL1(1), 2).score(truth, guess).all()
+    batch = AnyGuess(ExactMatch(), 1).decide([np.array([[[0.6, 0.4], [0.1, 0.9]]] * 3)])
+    assert batch.tolist() == [[[1], [1]]] * 3
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 2.0])
+def test_ceilings_of_lists_hold_for_the_best_list(wide_net: BayNet, epsilon: float) -> None:
+    """Two records in randomised response, one guess for both, the best of every pair of outputs."""
+    metric = AnyGuess(ExactMatch(), 1)
+    known = Table.of_all_values(wide_net.domain.project(["b"]))
+    assert len(known) == 2
+    chances = wide_net.conditional(known, ["a"])
+    m = chances.shape[1]
+    channel = np.where(np.eye(m, dtype=bool), np.exp(epsilon), 1.0) / (np.exp(epsilon) + m - 1)
+    mean, both, some = 0.0, 0.0, 0.0
+    for outputs in product(range(m), repeat=2):
+        # P(x_i = u, output_i), so that hits of both records are independent given the outputs
+        joint = chances * channel[:, list(outputs)].T
+        others = joint.sum(axis=1)[::-1]
+        single = joint * others[:, None]
+        mean += single.sum(axis=0).max()
+        both += joint.prod(axis=0).max()
+        some += (single.sum(axis=0) - joint.prod(axis=0)).max()
+    success = metric.bound_success(wide_net, known, ["a"])
+    tail = Theorem35(success, PureDP(epsilon)).tail([1, 2])
+    assert tail[0] >= some - 1e-12 and tail[1] >= both - 1e-12
+    targets = Targets(success, PureDP(epsilon))
+    assert MeanFromGuess.ceilings(targets, PureDP(epsilon))["mean"] >= mean - 1e-12
+    # The greedy guess is not a bound: it is the best for both records together.
+    greedy = metric.best_guess(wide_net, known, ["a"])[1]
+    assert (greedy <= success + 1e-12).all()

@@ -124,7 +124,7 @@ def game(
         str,
         typer.Option(
             help="`exact`; `columns:M`: at least M targets right; `l1:E`: ordinal targets off by "
-            "at most E in sum; or file.py:Class."
+            "at most E in sum; `any:METRIC`: by some guess for any record; or file.py:Class."
         ),
     ] = "exact",
     adversary: Annotated[
