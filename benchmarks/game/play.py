@@ -31,7 +31,7 @@ from reconbench.benchmarks.game.attacker_prior import SAME
 from reconbench.benchmarks.game.game import Game as Game
 from reconbench.benchmarks.game.game import GameError as GameError
 from reconbench.benchmarks.game.game import check as check
-from reconbench.benchmarks.game.reliability import count_reliability
+from reconbench.benchmarks.game.reliability import count_claims, count_reliability
 from reconbench.benchmarks.game.result import Result, Status
 from reconbench.benchmarks.game.round import Round as Round
 from reconbench.benchmarks.game.rows import blank_row
@@ -188,6 +188,7 @@ def _score(
     """Score reconstructions; ``streams`` are the attack's before each of its views."""
     guess = Table(round_.truth.domain, np.concatenate([part.guess.codes for part in parts]))
     hits = round_.hits(guess)
+    scores = [_cut_scores(part, len(hits)) for part in parts]
     expected = round_.expected_from_prior(guess)
     row_bounds = round_.compute_bounds(expected)
     info = _read_info(player, parts)
@@ -202,7 +203,8 @@ def _score(
         bounds=row_bounds.foreign,
         run_tail=run_tail(expected, round_.mechanism.budget).to_json(),
         info=info,
-        calibration=count_reliability([_cut_scores(part, len(hits)) for part in parts], hits),
+        calibration=count_reliability(scores, hits),
+        claims=count_claims(scores, hits),
         guess_hash=guess.sha256(),
         kernels=read_kernels(),
         seconds=seconds,

@@ -35,6 +35,7 @@ _NESTED = (
     "mechanism_options",
     "facts",
     "calibration",
+    "claims",
     "bounds",
     "kernels",
 )

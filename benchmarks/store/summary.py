@@ -13,9 +13,13 @@ from scipy.special import stdtrit
 
 # What the values of computed rows mean, by name: the columns of a leaderboard.
 from reconbench.benchmarks.computations.kinds import VALUE_MEANINGS as VALUE_MEANINGS
+from reconbench.benchmarks.game.reliability import FALSE_POSITIVE_RATES as FALSE_POSITIVE_RATES
 from reconbench.benchmarks.game.reliability import (
+    Claims,
     Reliability,
+    add_counts,
     compute_reliability_error,
+    compute_true_positive_rate,
     merge_reliability,
 )
 from reconbench.benchmarks.game.result import Result, Status
@@ -84,7 +88,7 @@ class Summary(Setting):
     interval over repetitions, each a difference of both worlds; ``ceiling_rad`` is what
     ``rad_theorem`` of Guerra-Balboa 2026 allows any attack in expectation. All None where the game
     does not ask for it. ``reliability`` counts the records of all repetitions by how sure the
-    attack said it was.
+    attack said it was, and ``claims`` what it could claim at low false-positive rates.
 
     ``bounds`` are the declarations of the bounds of other packages, by name, and ``bound_errors``
     says of each that failed in some repetition why it did.
@@ -130,6 +134,7 @@ class Summary(Setting):
     ceiling_rad: float | None = None
     rad_theorem: str | None = None
     reliability: Reliability = field(default_factory=dict)
+    claims: Claims = field(default_factory=dict)
     above_proved: float | None = None
     bounds: Mapping[str, Declaration] = field(default_factory=dict)
     bound_errors: tuple[str, ...] = ()
@@ -162,7 +167,14 @@ class Summary(Setting):
         """Records that the attack's own scores promise, mean over repetitions."""
         records = sum(counts[0] for counts in self.reliability.values())
         promised = sum(counts[1] for counts in self.reliability.values())
-        return self.n * promised / records if records else None
+        return self.scored * promised / records if records else None
+
+    @property
+    def true_positive_rates(self) -> dict[str, float | None]:
+        """Of the right guesses of all repetitions, the share claimed at false-positive rates."""
+        return {
+            rate: compute_true_positive_rate(self.claims, rate) for rate in FALSE_POSITIVE_RATES
+        }
 
     @property
     def reliability_error(self) -> float | None:
@@ -347,6 +359,7 @@ def _summarise_cell(rows: list[Result], best: Optimum | None) -> Summary:
         ceiling_rad=fmean(limits) if limits else None,
         rad_theorem=next((row.rad_theorem for row in done if row.rad_theorem), None),
         reliability=merge_reliability(row.calibration for row in done),
+        claims=add_counts(row.claims for row in done),
         above_proved=_compute_share_above(done, proved_bounds()),
         bounds=_read_foreign_bounds(rows),
         bound_errors=_read_bound_errors(rows),

@@ -7,6 +7,7 @@ from typing import get_type_hints
 
 from reconbench.benchmarks.game.setting import AXES, Setting
 from reconbench.benchmarks.store.summary import (
+    FALSE_POSITIVE_RATES,
     MEAN,
     VALUE_MEANINGS,
     Declaration,
@@ -396,6 +397,17 @@ DICTIONARY: Mapping[str, Column] = index_columns(
             "to 9), the number of records, their mean score and how many were right, joined by "
             "colons; all repetitions",
             "text",
+        ),
+        *(
+            Column(
+                f"tpr_{rate}",
+                "true-positive rate: of the attack's right guesses, the share that it is surer of "
+                f"than of all but {rate} of its wrong ones, table by table; scores that say "
+                "nothing get a share of 1/(wrong guesses of a table + 1) or a little more than "
+                f"{rate}, whichever is larger; empty if the attack gives no scores",
+                direction=Direction.LEAKED,
+            )
+            for rate in FALSE_POSITIVE_RATES
         ),
         Column(
             "seconds",

@@ -13,7 +13,7 @@ from functools import lru_cache
 from math import inf, isfinite
 from typing import TYPE_CHECKING, Any
 
-from reconbench.benchmarks.game.reliability import TENTHS
+from reconbench.benchmarks.game.reliability import FALSE_POSITIVE_RATES, TENTHS
 from reconbench.benchmarks.game.scores import ScoredBy
 from reconbench.bounds import CompactTail
 from reconbench.bounds.ceilings.base import MEAN
@@ -96,6 +96,7 @@ def _check_game(row: Result) -> None:
     _check_ceilings(row, most)
     _check_advantage(row)
     _check_calibration(row)
+    _check_claims(row)
     _check_tail("run_tail", row.run_tail, row.scored)
     _check_tail("best_successes", row.best_successes, row.scored)
 
@@ -175,6 +176,18 @@ def _check_calibration(row: Result) -> None:
         total += records
     if row.calibration and total != row.scored:
         raise RowError(f"calibration must have {row.scored} records in all, got {_show(total)}")
+
+
+def _check_claims(row: Result) -> None:
+    """By false-positive rate: right guesses claimed, all right ones, and those by chance."""
+    for rate, counts in row.claims.items():
+        name = f"claims.{rate}"
+        _require(rate in FALSE_POSITIVE_RATES, name, rate, "a false-positive rate that is counted")
+        _require(len(counts) == 3, name, counts, "three numbers")
+        claimed, right, chance = counts
+        _check_number(right, 0.0, row.scored, name, "right")
+        _check_number(claimed, 0.0, right, name, "claimed")
+        _check_number(chance, 0.0, right, name, "by chance")
 
 
 # Older rows do not say.
