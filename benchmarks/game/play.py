@@ -205,6 +205,7 @@ def _score(
         info=info,
         calibration=count_reliability(scores, hits),
         claims=count_claims(scores, hits),
+        rarity=round_.weigh_rarity(hits),
         guess_hash=guess.sha256(),
         kernels=read_kernels(),
         seconds=seconds,

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import hypot
+from math import hypot, prod
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from reconbench.attacks import AttackerView, BestPossible, Metric
-from reconbench.attacks.metrics import bound_success
+from reconbench.attacks.metrics import ExactMatch, bound_success
 from reconbench.benchmarks import plugins
 from reconbench.benchmarks.game.attacker_prior import (
     SAME,
@@ -24,6 +24,8 @@ from reconbench.benchmarks.game.row_ceilings import RowBounds, compute_row_bound
 from reconbench.benchmarks.game.setting import Adversary, Seeds
 from reconbench.benchmarks.plugins.bounds import BoundEntry, find_bounds
 from reconbench.bounds import Scope, Targets, WholePriors
+from reconbench.bounds.guarantees.relation import why_not_replace_one
+from reconbench.bounds.weighted_success import bound_weighted_success
 from reconbench.datasets import Prior, Table
 from reconbench.mechanisms import Mechanism
 
@@ -32,6 +34,9 @@ if TYPE_CHECKING:
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
+
+# Joint values above which the ceiling on bits is not computed.
+MOST_WEIGHED = 64
 
 
 @dataclass(frozen=True)
@@ -117,6 +122,39 @@ class Round:
             return None
         believed = self.metric.prior_success(self.view.prior, self.known, self._cut(guess))
         return float(believed.sum())
+
+    def weigh_rarity(self, hits: Bools) -> dict[str, float]:
+        """Successes by how rare the hidden values are: −log2 of their prior probability, in bits.
+
+        ``right`` of the ``total`` bits, ``prior`` for the prior's best guess, and where it can be
+        computed ``most``, which no attack exceeds in expectation. Only the prior decides what is
+        rare, so a weight says nothing about the table but the value that it belongs to.
+        """
+        bits, baseline = self._bits, self.hits(self.baseline[0])
+        rarity = {
+            "right": float(bits[hits].sum()),
+            "prior": float(bits[baseline].sum()),
+            "total": float(bits.sum()),
+        }
+        return rarity if self._most_bits is None else rarity | {"most": self._most_bits}
+
+    @cached_property
+    def _bits(self) -> Floats:
+        """How rare the hidden values of each scored record are among all records."""
+        return _count_bits(self.prior, self._cut(self.truth))
+
+    @cached_property
+    def _most_bits(self) -> float | None:
+        """The ceiling on the bits of any attack; None but for an exact match of few values."""
+        domain, guarantee = self.truth.domain, self.mechanism.guarantee
+        small = prod(domain.sizes) <= MOST_WEIGHED
+        if not (small and isinstance(self.metric, ExactMatch)) or why_not_replace_one(guarantee):
+            return None
+        weights = _count_bits(self.prior, Table.of_all_values(domain))
+        codes, counts = np.unique(self.known.codes, axis=0, return_counts=True)
+        distinct = Table(self.known.domain, codes)
+        priors = self.prior.conditional(distinct, domain.names).reshape(len(codes), -1)
+        return float(counts @ bound_weighted_success(priors, weights, guarantee))
 
     def _cut(self, table: Table) -> Table:
         """The records of a table that are scored."""
@@ -207,3 +245,9 @@ class Round:
     def _misfit_success(self) -> Floats | None:
         columns = (self.known, self.game.targets)
         return bound_misfit_success(self.prior, self.view.prior, self.metric, *columns)
+
+
+def _count_bits(prior: Prior, values: Table) -> Floats:
+    """−log2 of the probability of values among all records; 0 for what the prior rules out."""
+    bits = np.maximum(-prior.log_evidence(values) / np.log(2), 0.0)
+    return np.asarray(np.where(np.isfinite(bits), bits, 0.0))

@@ -36,6 +36,7 @@ _NESTED = (
     "facts",
     "calibration",
     "claims",
+    "rarity",
     "bounds",
     "kernels",
 )

@@ -89,6 +89,7 @@ class Summary(Setting):
     ``rad_theorem`` of Guerra-Balboa 2026 allows any attack in expectation. All None where the game
     does not ask for it. ``reliability`` counts the records of all repetitions by how sure the
     attack said it was, and ``claims`` what it could claim at low false-positive rates.
+    ``rarity`` has the bits of all repetitions that were right, see ``Round.weigh_rarity``.
 
     ``bounds`` are the declarations of the bounds of other packages, by name, and ``bound_errors``
     says of each that failed in some repetition why it did.
@@ -135,6 +136,7 @@ class Summary(Setting):
     rad_theorem: str | None = None
     reliability: Reliability = field(default_factory=dict)
     claims: Claims = field(default_factory=dict)
+    rarity: Mapping[str, float] = field(default_factory=dict)
     above_proved: float | None = None
     bounds: Mapping[str, Declaration] = field(default_factory=dict)
     bound_errors: tuple[str, ...] = ()
@@ -175,6 +177,13 @@ class Summary(Setting):
         return {
             rate: compute_true_positive_rate(self.claims, rate) for rate in FALSE_POSITIVE_RATES
         }
+
+    @property
+    def rarity_shares(self) -> dict[str, float]:
+        """Bits as shares of all bits: those of the attack, of the prior's guess, and the most."""
+        total = self.rarity.get("total", 0.0)
+        parts = {name: bits for name, bits in self.rarity.items() if name != "total"}
+        return {name: min(bits / total, 1.0) for name, bits in parts.items()} if total else {}
 
     @property
     def reliability_error(self) -> float | None:
@@ -360,6 +369,7 @@ def _summarise_cell(rows: list[Result], best: Optimum | None) -> Summary:
         rad_theorem=next((row.rad_theorem for row in done if row.rad_theorem), None),
         reliability=merge_reliability(row.calibration for row in done),
         claims=add_counts(row.claims for row in done),
+        rarity=_add_rarity(done),
         above_proved=_compute_share_above(done, proved_bounds()),
         bounds=_read_foreign_bounds(rows),
         bound_errors=_read_bound_errors(rows),
@@ -372,6 +382,13 @@ def _summarise_cell(rows: list[Result], best: Optimum | None) -> Summary:
         surplus=_read_surplus(scored),
         surprise=_bound_surprise(scored),
     )
+
+
+def _add_rarity(rows: Sequence[Result]) -> dict[str, float]:
+    """The bits of all repetitions; nothing that some of them lack."""
+    names = rows[0].rarity if rows else {}
+    shared = [name for name in names if all(name in row.rarity for row in rows)]
+    return {name: sum(row.rarity[name] for row in rows) for name in shared}
 
 
 def _read_surplus(rows: Iterable[Result]) -> dict[int, float]:

@@ -7,7 +7,6 @@ from typing import get_type_hints
 
 from reconbench.benchmarks.game.setting import AXES, Setting
 from reconbench.benchmarks.store.summary import (
-    FALSE_POSITIVE_RATES,
     MEAN,
     VALUE_MEANINGS,
     Declaration,
@@ -21,6 +20,7 @@ from reconbench.reports.column import ReportError as ReportError
 from reconbench.reports.column import Value as Value
 from reconbench.reports.column import index_columns
 from reconbench.reports.leaderboard.printed_values import find_printed_values
+from reconbench.reports.score_columns import SCORE_COLUMNS
 
 CONFIDENCES: Mapping[str, str] = {"0.05": "5 %", "0.5": "50 %", "0.95": "95 %"}
 _UNKNOWN = "a bound that neither the stored rows nor this version of reconbench declare"
@@ -377,38 +377,7 @@ DICTIONARY: Mapping[str, Column] = index_columns(
             "share of repetitions that exceeded the tightest proved 95 % ceiling: at most 0.05 in "
             "the long run; empty if none is stored",
         ),
-        Column(
-            "promised",
-            "records that the attack's own scores predict: the sum of the probabilities that it "
-            "gives its guesses, mean over repetitions; empty if it gives none",
-            direction=Direction.CLAIMED,
-        ),
-        Column(
-            "calibration_error",
-            "score reliability: distance between the probabilities that the attack gives its "
-            "guesses and the share that is right, with records grouped by tenths of the scale, "
-            "mean over records; 0 if every probability holds, but chance alone gives a few "
-            "hundredths",
-            direction=Direction.MISJUDGED,
-        ),
-        Column(
-            "calibration",
-            "score reliability in full: for each tenth of the scale that has records, the tenth (0 "
-            "to 9), the number of records, their mean score and how many were right, joined by "
-            "colons; all repetitions",
-            "text",
-        ),
-        *(
-            Column(
-                f"tpr_{rate}",
-                "true-positive rate: of the attack's right guesses, the share that it is surer of "
-                f"than of all but {rate} of its wrong ones, table by table; scores that say "
-                "nothing get a share of 1/(wrong guesses of a table + 1) or a little more than "
-                f"{rate}, whichever is larger; empty if the attack gives no scores",
-                direction=Direction.LEAKED,
-            )
-            for rate in FALSE_POSITIVE_RATES
-        ),
+        *SCORE_COLUMNS,
         Column(
             "seconds",
             "seconds that the attack took per table, mean over repetitions",

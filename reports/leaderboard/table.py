@@ -128,6 +128,7 @@ def _get_values(row: Summary, columns: Iterable[str]) -> dict[str, Value]:
         "promised": row.promised,
         "calibration_error": row.reliability_error,
         "calibration": _format_reliability(row),
+        **{f"rarity_{name}": share for name, share in row.rarity_shares.items()},
         **{f"tpr_{rate}": share for rate, share in row.true_positive_rates.items()},
         "bound_errors": "; ".join(row.bound_errors) or None,
         **(dict.fromkeys(("baseline", "baseline_expected")) if row.computed else {}),

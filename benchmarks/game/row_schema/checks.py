@@ -97,6 +97,9 @@ def _check_game(row: Result) -> None:
     _check_advantage(row)
     _check_calibration(row)
     _check_claims(row)
+    for name, bits in row.rarity.items():
+        _require(name in _RARITY, f"rarity.{name}", name, f"one of {', '.join(_RARITY)}")
+        _check_number(bits, 0.0, inf, "rarity", name)
     _check_tail("run_tail", row.run_tail, row.scored)
     _check_tail("best_successes", row.best_successes, row.scored)
 
@@ -190,6 +193,7 @@ def _check_claims(row: Result) -> None:
         _check_number(chance, 0.0, right, name, "by chance")
 
 
+_RARITY = ("right", "prior", "total", "most")
 # Older rows do not say.
 _WAYS = ("", *(way.value for way in ScoredBy))
 _TENTHS = frozenset(map(str, range(TENTHS)))
