@@ -26,6 +26,8 @@ from reconbench.attacks.base import (
     skip_reason,
 )
 from reconbench.attacks.metrics import (
+    AnyGuess,
+    ColumnsRight,
     EnumeratedMetric,
     ExactMatch,
     Metric,
@@ -34,10 +36,12 @@ from reconbench.attacks.metrics import (
 )
 
 __all__ = [
+    "AnyGuess",
     "Attack",
     "AttackError",
     "AttackerView",
     "BestPossible",
+    "ColumnsRight",
     "EnumeratedMetric",
     "ExactMatch",
     "Metric",

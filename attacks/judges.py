@@ -12,7 +12,7 @@ Start with ``find_judge``.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import hypot, prod
 from typing import ClassVar, Protocol
@@ -26,10 +26,10 @@ from reconbench.attacks.extraction import multiply_prior as multiply_ngram_prior
 from reconbench.attacks.extraction import one_step_likelihood
 from reconbench.attacks.gradient_inversion import AgiaPrior, Observed, list_posterior
 from reconbench.attacks.marginals.informed import Informed, informed_posterior
-from reconbench.attacks.metrics import ExactMatch
+from reconbench.attacks.metrics import AnyGuess, ExactMatch, scores_by_record
 from reconbench.attacks.posterior.exact import ExactPosterior
 from reconbench.attacks.posterior.posterior import Posterior, Sampled
-from reconbench.attacks.posterior.posteriors import estimate_error
+from reconbench.attacks.posterior.posteriors import estimate_best_possible, estimate_error
 from reconbench.attacks.rad_optimal import Optimal, compute_evidence, multiply_prior
 from reconbench.bounds import CompactTail, PoissonBinomial
 from reconbench.datasets import Table
@@ -78,8 +78,20 @@ class Judge(Protocol):
         ...
 
 
-def find_judge(view: AttackerView, rng: np.random.Generator) -> Judge | None:
-    """The judge of one view; None where no posterior is to be had, or its chains disagree."""
+def find_judge(
+    view: AttackerView, rng: np.random.Generator, records: int | None = None
+) -> Judge | None:
+    """The judge of one view; None where no posterior is to be had, or its chains disagree.
+
+    ``records`` are scored, the first ones; all by default.
+    """
+    judge = _find_judge(view, rng)
+    return None if judge is None else replace(judge, records=records)
+
+
+def _find_judge(
+    view: AttackerView, rng: np.random.Generator
+) -> ListedJudge | ChainJudge | TableJudge | None:
     release = view.release
     if isinstance(release, MarginalsRelease):
         if view.others is not None:
@@ -106,19 +118,20 @@ def judge_views(judges: Sequence[Judge], guess: Codes) -> Worth:
 class ListedJudge:
     """Exact: ``chances`` of every record's joint values, (n, values).
 
-    ``independent`` says that records are, given the release.
+    ``independent`` says that records are, given the release. The first ``records`` are scored.
     """
 
     view: AttackerView
     chances: Floats
     independent: bool = False
+    records: int | None = None
     exact: ClassVar[bool] = True
 
     def judge(self, guess: Codes) -> Worth:
         if isinstance(self.view.metric, ExactMatch):
             flat = np.ravel_multi_index(tuple(guess.T), self.view.target_domain.sizes)
             return Worth(float(self.chances[np.arange(len(guess)), flat].sum()))
-        return Worth(float((self.chances * self._count_hits(guess)).sum()))
+        return Worth(float((self.chances[: len(guess)] * self._count_hits(guess)).sum()))
 
     def _count_hits(self, guess: Codes) -> npt.NDArray[np.bool_]:
         """Which joint values each guess succeeds on, (n, values)."""
@@ -129,14 +142,18 @@ class ListedJudge:
 
     @cached_property
     def best_possible(self) -> BestPossible | None:
-        metric = self.view.metric
+        metric, chances = self.view.metric, self.chances[: self.records]
         if isinstance(metric, ExactMatch):
-            most = np.minimum(self.chances.max(axis=1), 1.0)
+            most = np.minimum(chances.max(axis=1), 1.0)
             successes = CompactTail.of(PoissonBinomial(most)) if self.independent else None
             return BestPossible(float(most.sum()), successes=successes)
-        if len(self.view.targets) > 1:
-            return None
-        return BestPossible(self.judge(metric.decide([self.chances])).expected)
+        every = Table.of_all_values(self.view.target_domain)
+        if isinstance(metric, AnyGuess):
+            if not metric.greedy_is_best:
+                return None
+            return BestPossible(self.judge(metric.decide_list(every.domain, chances)).expected)
+        best = [metric.decide_joint(every.domain, every.codes, own) for own in chances]
+        return BestPossible(self.judge(np.array(best)).expected)
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,6 +162,7 @@ class ChainJudge:
 
     view: AttackerView
     sampled: Sampled
+    records: int | None = None
     exact: ClassVar[bool] = False
 
     def judge(self, guess: Codes) -> Worth:
@@ -156,7 +174,13 @@ class ChainJudge:
 
     @cached_property
     def best_possible(self) -> BestPossible | None:
-        return self.sampled.estimate_best_possible(self.view)
+        if not scores_by_record(self.view.metric):
+            return None
+        sampled = self.sampled
+        tables = np.array(sampled.traces.tables)
+        return estimate_best_possible(
+            sampled.posteriors, self.view, tables, sampled.converged, self.records
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,6 +189,7 @@ class TableJudge:
 
     view: AttackerView
     posterior: ExactPosterior
+    records: int | None = None
     exact: ClassVar[bool] = True
 
     def judge(self, guess: Codes) -> Worth:
@@ -172,15 +197,14 @@ class TableJudge:
 
     @cached_property
     def best_possible(self) -> BestPossible | None:
-        return self.posterior.find_best_possible()
+        if not scores_by_record(self.view.metric):
+            return None
+        return self.posterior.find_best_possible(self.records)
 
 
 def _judge_by_chains(
     view: AttackerView, release: MarginalsRelease, rng: np.random.Generator
-) -> Judge | None:
-    # The posterior of several columns is that of joint values, which only an exact match reads.
-    if len(view.targets) > 1 and not isinstance(view.metric, ExactMatch):
-        return None
+) -> ChainJudge | TableJudge | None:
     attack = Posterior(sweeps=SWEEPS, burn_in=BURN_IN)
     if attack.skip(view) is not None:
         return None
@@ -191,31 +215,38 @@ def _judge_by_chains(
     return ChainJudge(view, sampled) if sampled.converged else None
 
 
-def _judge_informed(view: AttackerView, release: MarginalsRelease, others: Table) -> Judge | None:
+def _judge_informed(
+    view: AttackerView, release: MarginalsRelease, others: Table
+) -> ListedJudge | None:
     if Informed().skip(view) is not None:
         return None
     return ListedJudge(view, informed_posterior(view, release, others).reshape(1, -1))
 
 
-def _judge_secrets(view: AttackerView, release: NgramRelease) -> Judge | None:
+def _judge_secrets(view: AttackerView, release: NgramRelease) -> ListedJudge | None:
     if view.targets != (release.column,) or view.others is not None or release.training.epochs > 1:
         return None
     evidence = one_step_likelihood(release.training, release.logits)
     return ListedJudge(view, multiply_ngram_prior(view, evidence).chances[0], independent=True)
 
 
-def _judge_channel(view: AttackerView) -> Judge | None:
-    if Optimal().skip(view) is not None or not _fits(view):
+def _judge_channel(view: AttackerView) -> ListedJudge | None:
+    if Optimal().skip(_ask_exactly(view)) is not None or not _fits(view):
         return None
     prior = view.prior.conditional(view.known, view.targets).reshape(view.n, -1)
     chances = multiply_prior(prior, compute_evidence(view))
     return ListedJudge(view, chances, independent=view.others is None)
 
 
-def _judge_gradients(view: AttackerView, release: GradientRelease) -> Judge | None:
-    if AgiaPrior().skip(view) is not None or not _fits(view):
+def _judge_gradients(view: AttackerView, release: GradientRelease) -> ListedJudge | None:
+    if AgiaPrior().skip(_ask_exactly(view)) is not None or not _fits(view):
         return None
     return ListedJudge(view, list_posterior(view, release, Observed.of(view, release)))
+
+
+def _ask_exactly(view: AttackerView) -> AttackerView:
+    """A view with the metric that all attacks play: a posterior does not depend on it."""
+    return replace(view, metric=ExactMatch())
 
 
 def _fits(view: AttackerView) -> bool:

@@ -29,7 +29,7 @@ from reconbench.attacks.base import (
     BestPossible,
     Reconstruction,
 )
-from reconbench.attacks.metrics import ExactMatch
+from reconbench.attacks.metrics import ExactMatch, scores_by_record
 from reconbench.bounds import CompactTail, PoissonBinomial
 from reconbench.bounds.rad import rad_given
 from reconbench.datasets import Prior, Table
@@ -203,6 +203,8 @@ def _success_table(view: AttackerView, every: Table) -> Floats:
 
 
 def _skip_if_too_long(view: AttackerView, values: int) -> str | None:
+    if not scores_by_record(view.metric):
+        return f"optimal guesses record by record, which metric {view.metric.name} does not score"
     joint = prod(view.target_domain.sizes)
     if joint * view.n > MAX_LISTED or values > MAX_LISTED:
         return (

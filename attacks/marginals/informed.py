@@ -70,10 +70,10 @@ class Informed:
             raise AttackError("informed plays the informed adversary only")
         flat = informed_posterior(view, release, view.others).ravel()
         values = Table.of_all_values(view.target_domain)
-        guess = values.codes[view.metric.decide([flat])]
+        guess = view.metric.decide_joint(values.domain, values.codes, flat)
         repeated = Table(values.domain, np.broadcast_to(guess, values.codes.shape))
         success = min(float(flat @ view.metric.score(values, repeated)), 1.0)
-        return view.reconstruction(guess, [success], best_possible=BestPossible(success))
+        return view.reconstruction(guess[None], [success], best_possible=BestPossible(success))
 
 
 def informed_posterior(view: AttackerView, release: MarginalsRelease, others: Table) -> Floats:

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from functools import reduce
 from math import prod
 
 import numpy as np
 
-from reconbench.attacks.metrics.base import MAX_TARGETS, Bools, Codes, Floats, MetricError
+from reconbench.attacks.metrics.base import (
+    MAX_TARGETS,
+    Bools,
+    Codes,
+    Floats,
+    MetricError,
+    make_domain,
+    multiply_columns,
+)
 from reconbench.bounds import WholePriors
-from reconbench.datasets import Attribute, Domain, Prior, Table
+from reconbench.datasets import Domain, Prior, Table
 
 # Pairs of a truth and a guess are listed: so many joint values of the targets at most.
 MAX_VALUES = 1_000
@@ -57,15 +64,14 @@ class EnumeratedMetric(ABC):
 
     def decide(self, columns: Sequence[Floats]) -> Codes:
         sizes = [weights.shape[-1] for weights in columns]
-        domain = Domain(
-            tuple(
-                Attribute(str(index), tuple(map(str, range(size))), ordinal=True)
-                for index, size in enumerate(sizes)
-            )
-        )
-        joint = reduce(_outer, columns)
+        domain, joint = make_domain(sizes), multiply_columns(columns)
         best = (joint @ self._successes(domain)).argmax(axis=-1)
         return np.stack(np.unravel_index(best, sizes), axis=-1)
+
+    def decide_joint(self, domain: Domain, values: Codes, weights: Floats) -> Codes:
+        flat = np.ravel_multi_index(tuple(values.T), domain.sizes)
+        best = (weights @ self._successes(domain)[flat]).argmax()
+        return np.array(np.unravel_index(best, domain.sizes), dtype=np.int64)
 
     def whole_priors(
         self, prior: Prior, known: Table, targets: Sequence[str]
@@ -89,9 +95,3 @@ class EnumeratedMetric(ABC):
         truth = Table(domain, np.repeat(values, count, axis=0))
         guess = Table(domain, np.tile(values, (count, 1)))
         return np.asarray(self.score(truth, guess), dtype=np.float64).reshape(count, count)
-
-
-def _outer(left: Floats, right: Floats) -> Floats:
-    """The joint weights of independent columns, the last of which changes fastest."""
-    joint = left[..., :, None] * right[..., None, :]
-    return joint.reshape(*joint.shape[:-2], -1)

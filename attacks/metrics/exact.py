@@ -47,6 +47,11 @@ class ExactMatch:
     def decide(self, columns: Sequence[Floats]) -> Codes:
         return np.stack([weights.argmax(axis=-1) for weights in columns], axis=-1)
 
+    def decide_joint(self, domain: Domain, values: Codes, weights: Floats) -> Codes:
+        listed, which = np.unique(values, axis=0, return_inverse=True)
+        best: Codes = listed[np.bincount(which.reshape(-1), weights).argmax()]
+        return best
+
     def whole_priors(self, prior: Prior, known: Table, targets: Sequence[str]) -> WholePriors:
         """Each target's joint prior: its likeliest values, and runs that majorise the rest.
 

@@ -223,7 +223,7 @@ class CellModel:
     def posteriors(self) -> Posteriors:
         if self._sums is not None:
             return ColumnPosteriors.of(self._view, self._sums)
-        return JointPosteriors(self._group, self._sizes, self._draws, self._watched())
+        return JointPosteriors(self._group, self._sizes, self._draws, self._watched(), self._view)
 
     def _watched(self) -> Watched:
         view = self._view

@@ -36,13 +36,16 @@ class ExactPosterior:
             return ColumnPosteriors(self.view, listed.group, table)
         zeros = np.zeros(len(chances), dtype=np.int64)
         draws = [(zeros, listed.owners, listed.codes, chances)]
-        return JointPosteriors(listed.group, self.view.target_domain.sizes, draws)
+        return JointPosteriors(listed.group, self.view.target_domain.sizes, draws, view=self.view)
 
-    def find_best_possible(self) -> BestPossible:
+    def find_best_possible(self, records: int | None = None) -> BestPossible:
+        """What the best guesses are worth on the first ``records``; all by default."""
         posteriors = self.posteriors
         guess = posteriors.guess([0])
-        expected = float(posteriors.success(0, guess).sum())
-        return BestPossible(expected, successes=self._count_successes(guess))
+        expected = float(posteriors.success(0, guess[:records]).sum())
+        # tables do not say which records of a known row are among the first
+        whole = records is None or records == self.view.n
+        return BestPossible(expected, successes=self._count_successes(guess) if whole else None)
 
     def _count_successes(self, guess: Codes) -> CompactTail:
         """The distribution of the number of records that a guess, one for a known row, gets right.

@@ -166,7 +166,7 @@ class JointModel:
         return self._codes[self._x[replicas]]
 
     def posteriors(self) -> Posteriors:
-        return JointPosteriors(self._group, self._sizes, self._draws)
+        return JointPosteriors(self._group, self._sizes, self._draws, view=self._view)
 
 
 def fits(view: AttackerView, release: MarginalsRelease) -> bool:

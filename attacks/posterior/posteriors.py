@@ -15,7 +15,7 @@ import numpy.typing as npt
 from scipy.special import fdtrc
 
 from reconbench.attacks.base import AttackerView, BestPossible
-from reconbench.attacks.metrics import ExactMatch
+from reconbench.attacks.metrics import ExactMatch, scores_by_record
 from reconbench.bounds import CompactTail
 from reconbench.datasets import Table
 
@@ -32,7 +32,10 @@ POOLED = 0.25
 
 
 class Posteriors(Protocol):
-    """Posteriors of all records, as each chain sees them."""
+    """Posteriors of all records, as each chain sees them.
+
+    Guesses that are judged may be those of the first records alone.
+    """
 
     @property
     def chains(self) -> int: ...
@@ -51,29 +54,35 @@ class Posteriors(Protocol):
 
 
 def estimate_best_possible(
-    posteriors: Posteriors, view: AttackerView, tables: Codes, converged: bool
+    posteriors: Posteriors,
+    view: AttackerView,
+    tables: Codes,
+    converged: bool,
+    records: int | None = None,
 ) -> BestPossible:
     """Each chain judges the guess of the others, so that no guess profits from its own noise.
 
     ``tables`` are hidden columns that the chains went through, (draws, chains, n, targets). Given
     the release the truth is distributed as they are, and records depend on each other, so the
-    number of successes is counted table by table.
+    number of successes is counted table by table. ``records`` of them count, the first ones; all by
+    default.
     """
+    count = view.n if records is None else records
     everyone = range(posteriors.chains)
     judged, batches = [], []
     counts: list[Codes] = []
     for chain in everyone:
-        guess = posteriors.guess([other for other in everyone if other != chain])
+        guess = posteriors.guess([other for other in everyone if other != chain])[:count]
         judged.append(posteriors.success(chain, guess).sum())
         batches.append(posteriors.judge(chain, guess))
-        drawn = tables[:, chain].reshape(-1, len(view.targets)).astype(np.int64)
+        drawn = tables[:, chain, :count].reshape(-1, len(view.targets)).astype(np.int64)
         guessed = np.tile(guess, (len(tables), 1))
         hits = view.metric.score(
             Table(view.target_domain, drawn), Table(view.target_domain, guessed)
         )
         counts.append(hits.reshape(len(tables), -1).sum(axis=1))
     error = estimate_error(np.array(judged), np.array(batches))
-    successes = CompactTail.of_draws(view.n, np.concatenate(counts)) if converged else None
+    successes = CompactTail.of_draws(count, np.concatenate(counts)) if converged else None
     return BestPossible(float(np.mean(judged)), error, converged, successes)
 
 
@@ -143,7 +152,10 @@ class ColumnPosteriors:
         return len(self.chances)
 
     def guess(self, chains: Sequence[int]) -> Codes:
-        return self.view.metric.decide([self.chances[list(chains)].mean(axis=0)])[self.group]
+        chances = self.chances[list(chains)].mean(axis=0)
+        if scores_by_record(self.view.metric):
+            return self.view.metric.decide([chances])[self.group]
+        return self.view.metric.decide([chances[self.group]])
 
     def success(self, chain: int, guess: Codes) -> Floats:
         return self._success(self.chances[chain], guess)
@@ -154,13 +166,14 @@ class ColumnPosteriors:
 
     def _success(self, chances: Floats, guess: Codes) -> Floats:
         """From probabilities by group, (…, groups, V), those of each record's success, (…, n)."""
+        group = self.group[: len(guess)]
         if isinstance(self.view.metric, ExactMatch):
-            return np.asarray(chances[..., self.group, guess[:, 0]])
+            return np.asarray(chances[..., group, guess[:, 0]])
         domain = self.view.target_domain
         table, total = Table(domain, guess), np.zeros((*chances.shape[:-2], len(guess)))
         for v in range(chances.shape[-1]):
             truth = Table(domain, np.full((len(guess), 1), v))
-            total += chances[..., self.group, v] * self.view.metric.score(truth, table)
+            total += chances[..., group, v] * self.view.metric.score(truth, table)
         return np.asarray(np.clip(total, 0.0, 1.0))
 
 
@@ -195,9 +208,15 @@ class JointPosteriors:
         sizes: Sequence[int],
         draws: Sequence[tuple[Codes, Codes, Codes, Floats]],
         watched: Watched | None = None,
+        view: AttackerView | None = None,
     ) -> None:
-        """``draws``: chains, groups, codes (m, targets), weights; a piece per sweep and chain."""
+        """``draws``: chains, groups, codes (m, targets), weights; a piece per sweep and chain.
+
+        Guesses are for the metric of the view; without one, for an exact match.
+        """
         self._group = group
+        exact = view is None or isinstance(view.metric, ExactMatch)
+        self._view = None if exact else view
         self._sizes = tuple(sizes)
         chains, owners, codes, weights = (
             np.concatenate(parts) for parts in zip(*draws, strict=True)
@@ -231,7 +250,13 @@ class JointPosteriors:
         self._watched_index = index[len(index) - extra :]
 
     def guess(self, chains: Sequence[int]) -> Codes:
-        return self._codes[self._ranked(chains)[self._starts]][self._group]
+        if self._view is None:
+            return self._codes[self._ranked(chains)[self._starts]][self._group]
+        decide, domain = self._view.metric.decide_joint, self._view.target_domain
+        weights, ends = self._weigh(chains), np.append(self._starts[1:], len(self._owners))
+        parts = [slice(*pair) for pair in zip(self._starts, ends, strict=True)]
+        best = [decide(domain, self._codes[part], weights[part]) for part in parts]
+        return np.array(best)[self._group]
 
     def likeliest(self, count: int) -> Codes:
         """The ``count`` likeliest values of every group, (groups, count, targets); the last one
@@ -243,8 +268,7 @@ class JointPosteriors:
         return likeliest
 
     def success(self, chain: int, guess: Codes) -> Floats:
-        index = self._find(guess)
-        return np.where(index < 0, 0.0, self.shares[chain][index])
+        return np.asarray(self._sum_hits(self.shares[chain][None], guess)[0])
 
     def judge(self, chain: int, guess: Codes) -> Floats:
         """Batches without a sweep are left out."""
@@ -255,32 +279,47 @@ class JointPosteriors:
         owned = np.bincount(batch * groups + self._owners[index], weight, BATCHES * groups)
         drawn = np.bincount(batch * values + index, weight, BATCHES * values)
         owned, drawn = owned.reshape(BATCHES, groups), drawn.reshape(BATCHES, values)
-        used, found = owned.any(axis=1), self._find(guess)
-        right = np.where(found < 0, 0.0, drawn[used][:, found])
-        return np.asarray((right / owned[used][:, self._group]).sum(axis=1))
+        used = owned.any(axis=1)
+        right = self._sum_hits(drawn[used].astype(np.float64), guess)
+        return np.asarray((right / owned[used][:, self._group[: len(guess)]]).sum(axis=1))
 
-    def _find(self, guess: Codes) -> Codes:
-        """The index of each record's guess among the values of its group; −1 if never drawn."""
-        own = np.column_stack([self._group, guess])
+    def _sum_hits(self, weights: Floats, guess: Codes) -> Floats:
+        """Of weights of all values, (…, values), those that each record's guess hits, (…, n)."""
+        if self._view is not None and not scores_by_record(self._view.metric):
+            domain = self._view.target_domain
+            hits = self._view.metric.score(Table(domain, self._codes), Table(domain, guess))
+            totals = np.add.reduceat(weights * hits, self._starts, axis=1)
+            return np.asarray(totals[:, self._group[: len(guess)]])
+        own = np.column_stack([self._group[: len(guess)], guess])
         asked, which = np.unique(own, axis=0, return_inverse=True)
         ends = np.append(self._starts[1:], len(self._owners))
-        index = np.full(len(asked), -1)
+        total = np.zeros((len(weights), len(asked)))
         for row, (group, *codes) in enumerate(asked):
-            start = self._starts[group]
-            same = (self._codes[start : ends[group]] == codes).all(axis=1)
-            if same.any():
-                index[row] = start + int(same.argmax())
-        return index[which.reshape(-1)]
+            part = slice(self._starts[group], ends[group])
+            total[:, row] = weights[:, part] @ self._find_hits(self._codes[part], codes)
+        return total[:, which.reshape(-1)]
+
+    def _find_hits(self, values: Codes, guess: Sequence[int]) -> npt.NDArray[np.bool_]:
+        """Which values a guess succeeds on."""
+        if self._view is None:
+            return np.asarray((values == guess).all(axis=1))
+        domain = self._view.target_domain
+        repeated = np.tile(guess, (len(values), 1))
+        return self._view.metric.score(Table(domain, values), Table(domain, repeated))
 
     def _ranked(self, chains: Sequence[int]) -> Codes:
         """All values, by group and falling probability."""
+        return np.lexsort((-self._weigh(chains), self._owners))
+
+    def _weigh(self, chains: Sequence[int]) -> Floats:
+        """The probability of every value."""
         mean = self.shares[list(chains)].mean(axis=0)
         if self._watched is not None:
             chances = self._watched.chances(chains)
             index = self._watched_index.reshape(chances.shape)
             together = mean[index].sum(axis=1, keepdims=True)
             mean[index] = together * chances / chances.sum(axis=1, keepdims=True)
-        return np.lexsort((-mean, self._owners))
+        return np.asarray(mean)
 
     def _packed(self, codes: Codes) -> list[Codes]:
         words, room = [np.zeros(len(codes), dtype=np.int64)], WORD

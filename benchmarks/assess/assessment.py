@@ -8,6 +8,7 @@ from math import isinf
 
 import numpy as np
 
+from reconbench.attacks.metrics import scores_by_record
 from reconbench.benchmarks import plugins
 from reconbench.benchmarks.assess.accuracy import Accuracy
 from reconbench.benchmarks.assess.exposure import Exposure, Mean
@@ -116,7 +117,13 @@ def check_table(question: Question, table: Table) -> None:
                 "nothing to reconstruct; choose another target"
             )
     played = domain.project(name for name in domain.names if name in (*known, *targets))
-    plugins.build_metric(question.metric).check(played, targets)
+    metric = plugins.build_metric(question.metric)
+    metric.check(played, targets)
+    if not scores_by_record(metric):
+        raise AssessError(
+            f"an assessment is about single records, and metric {metric.name} lets a guess for one "
+            "count for another; use exact, columns:M or l1:E"
+        )
     for epsilon in question.budgets:
         GaussianMarginals.for_budget(played, targets, epsilon, question.delta, k=question.k)
 

@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reconbench.attacks import Metric
+from reconbench.attacks.metrics import scores_by_record
 from reconbench.benchmarks.game.random_streams import make_stream
 from reconbench.bounds.ceilings.misfit import SAME as SAME
 from reconbench.datasets import Prior, Table
@@ -60,10 +61,11 @@ def bound_misfit_success(
     """Bound the success of the best guess on every target from the attacker's prior q.
 
     P_i = min(1, max_z q_i(z) + γ_i) with γ_i = max_z p_i(z) − q_i(z), which is no less than
-    max_z p_i(z). None where the targets have too many joint values to enumerate.
+    max_z p_i(z). None where the targets have too many joint values to enumerate, or a guess is a
+    whole list.
     """
     domain = prior.domain.project(targets)
-    if prod(domain.sizes) > MOST_GUESSES:
+    if prod(domain.sizes) > MOST_GUESSES or not scores_by_record(metric):
         return None
     best, gap = np.zeros(len(known)), np.full(len(known), -np.inf)
     for codes in product(*(range(size) for size in domain.sizes)):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from reconbench.attacks import Metric
+from reconbench.attacks.metrics import scores_by_record
 from reconbench.benchmarks import plugins
 from reconbench.benchmarks.game.attacker_prior import check_attacker_prior
 from reconbench.benchmarks.game.options import Options
@@ -29,7 +30,9 @@ class Game(Setting):
     most bounds are proved, attacks each record knowing all the others in full. Tables are drawn
     from the prior of the data set; ``attacker_prior`` says which one the attacker believes.
     ``advantage`` is the number of records of each table whose attack is also played in a world
-    without them, see ``game.advantage``; 0 leaves it out. Specs of files are as given, and
+    without them, see ``game.advantage``; 0 leaves it out. ``target_records`` of the table are
+    scored, 0 means all: the first ones, since records are independent draws, so that the table, the
+    noise and the guesses are those of the game that scores all. Specs of files are as given, and
     ``data_hash`` is empty: a row has the names and the hash.
     """
 
@@ -52,6 +55,16 @@ class Game(Setting):
             raise GameError(
                 f"advantage must be between 0 (not measured) and the {self.n} records, got "
                 f"{self.advantage}"
+            )
+        if not 0 <= self.target_records <= self.n:
+            raise GameError(
+                f"target_records must be between 0 (all) and the {self.n} records, got "
+                f"{self.target_records}"
+            )
+        if self.target_records and self.advantage:
+            raise GameError(
+                "the advantage is measured on records drawn from the whole table: leave out "
+                "target_records or advantage"
             )
         check_attacker_prior(self.attacker_prior)
         object.__setattr__(self, "epsilon", float(self.epsilon))
@@ -92,6 +105,8 @@ def check(game: Game) -> tuple[Prior, tuple[str, ...], Metric, Mechanism]:
     domain, known = choose_columns(game, prior.domain)
     metric = plugins.build_metric(game.metric)
     metric.check(domain, game.targets)
+    if not scores_by_record(metric):
+        _check_lists(game, metric)
     mechanism = plugins.build_mechanism(
         game.mechanism,
         domain,
@@ -101,6 +116,20 @@ def check(game: Game) -> tuple[Prior, tuple[str, ...], Metric, Mechanism]:
         options=game.mechanism_options,
     )
     return prior, known, metric, mechanism
+
+
+def _check_lists(game: Game, metric: Metric) -> None:
+    """Refuse what means nothing if a guess may count for any record."""
+    if game.adversary is Adversary.INFORMED:
+        raise GameError(
+            f"metric {metric.name} lets a guess for one record count for another, which the "
+            "informed adversary knows in full; play the realistic adversary"
+        )
+    if game.advantage:
+        raise GameError(
+            f"the advantage is measured record by record, which metric {metric.name} is not; leave "
+            "advantage out"
+        )
 
 
 def choose_columns(game: Game, domain: Domain) -> tuple[Domain, tuple[str, ...]]:

@@ -11,6 +11,7 @@ from math import hypot, isnan
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from reconbench.attacks import (
     Attack,
@@ -21,6 +22,7 @@ from reconbench.attacks import (
     check_reconstruction,
     skip_reason,
 )
+from reconbench.attacks.metrics import scores_by_record
 from reconbench.benchmarks import memory
 from reconbench.benchmarks.errors import describe_error
 from reconbench.benchmarks.game import advantage
@@ -29,7 +31,7 @@ from reconbench.benchmarks.game.attacker_prior import SAME
 from reconbench.benchmarks.game.game import Game as Game
 from reconbench.benchmarks.game.game import GameError as GameError
 from reconbench.benchmarks.game.game import check as check
-from reconbench.benchmarks.game.reliability import count_reliability
+from reconbench.benchmarks.game.reliability import count_claims, count_reliability
 from reconbench.benchmarks.game.result import Result, Status
 from reconbench.benchmarks.game.round import Round as Round
 from reconbench.benchmarks.game.rows import blank_row
@@ -116,6 +118,7 @@ def play_together(rounds: Sequence[Round], attack: AttackSpec) -> list[Result]:
 
 
 Generators = Sequence[np.random.Generator]
+Floats = npt.NDArray[np.float64]
 
 
 def _reconstruct(
@@ -185,6 +188,7 @@ def _score(
     """Score reconstructions; ``streams`` are the attack's before each of its views."""
     guess = Table(round_.truth.domain, np.concatenate([part.guess.codes for part in parts]))
     hits = round_.hits(guess)
+    scores = [_cut_scores(part, len(hits)) for part in parts]
     expected = round_.expected_from_prior(guess)
     row_bounds = round_.compute_bounds(expected)
     info = _read_info(player, parts)
@@ -199,7 +203,9 @@ def _score(
         bounds=row_bounds.foreign,
         run_tail=run_tail(expected, round_.mechanism.budget).to_json(),
         info=info,
-        calibration=count_reliability([part.scores for part in parts], hits),
+        calibration=count_reliability(scores, hits),
+        claims=count_claims(scores, hits),
+        rarity=round_.weigh_rarity(hits),
         guess_hash=guess.sha256(),
         kernels=read_kernels(),
         seconds=seconds,
@@ -209,6 +215,11 @@ def _score(
         **_measure_peak_memory(),
         **_read_best_possible(round_, player, parts),
     )
+
+
+def _cut_scores(part: Reconstruction, scored: int) -> Floats | None:
+    """The scores of the guesses that count: the first ones of a view."""
+    return None if part.scores is None else part.scores[:scored]
 
 
 def _score_without_luck(
@@ -247,6 +258,10 @@ def _read_best_possible(
         return {}
     if round_.best_possible is not None:
         return _format_best_possible([round_.best_possible])
+    # An attack on the whole table says what is possible on all of it, and record by record.
+    whole = sum(len(part.guess) for part in parts) > round_.game.scored
+    if whole or not scores_by_record(round_.metric):
+        return {}
     stated = [part.best_possible for part in parts if part.best_possible is not None]
     if not _is_shipped(player) or len(stated) < len(parts):
         return {}

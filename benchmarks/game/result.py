@@ -59,7 +59,9 @@ class Result(Setting):
 
     ``facts`` are what the mechanism says of itself, as ``mechanism.NAME``; ``info`` is what the
     attack says. ``calibration`` counts records by how sure the attack was, see
-    ``game.reliability``; empty without scores.
+    ``game.reliability``; empty without scores. ``claims`` has what it could claim at low
+    false-positive rates, see there. ``rarity`` weighs successes by how rare the hidden values are,
+    see ``Round.weigh_rarity``; empty in older rows.
 
     ``guess_hash`` is the hash of the guesses, empty in older rows. ``kernels`` are the
     processor-specific code of BLAS, numpy and torch that computed the row: its floats may differ in
@@ -116,6 +118,8 @@ class Result(Setting):
     expected_successes_se: float | None = may_drift(1e-4, 1e-9, default=None)
     expected_baseline: float | None = may_drift(1e-6, default=None)
     scored_by: str = ""
+    claims: Mapping[str, list[float]] = may_drift(1e-4, default_factory=dict)
+    rarity: Mapping[str, float] = may_drift(1e-6, default_factory=dict)
 
     @property
     def rad(self) -> float | None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import hypot
+from math import hypot, prod
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from reconbench.attacks import AttackerView, BestPossible, Metric
+from reconbench.attacks.metrics import ExactMatch, bound_success
 from reconbench.benchmarks import plugins
 from reconbench.benchmarks.game.attacker_prior import (
     SAME,
@@ -23,6 +24,8 @@ from reconbench.benchmarks.game.row_ceilings import RowBounds, compute_row_bound
 from reconbench.benchmarks.game.setting import Adversary, Seeds
 from reconbench.benchmarks.plugins.bounds import BoundEntry, find_bounds
 from reconbench.bounds import Scope, Targets, WholePriors
+from reconbench.bounds.guarantees.relation import why_not_replace_one
+from reconbench.bounds.weighted_success import bound_weighted_success
 from reconbench.datasets import Prior, Table
 from reconbench.mechanisms import Mechanism
 
@@ -31,6 +34,9 @@ if TYPE_CHECKING:
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
+
+# Joint values above which the ceiling on bits is not computed.
+MOST_WEIGHED = 64
 
 
 @dataclass(frozen=True)
@@ -70,8 +76,13 @@ class Round:
 
     @cached_property
     def baseline(self) -> tuple[Table, Floats]:
-        """The best guess from the prior alone, and its chance of success, for every record."""
-        return self.metric.best_guess(self.prior, self.view.known, self.game.targets)
+        """The best guess from the prior alone, and its chance of success, for scored records."""
+        return self.metric.best_guess(self.prior, self.known, self.game.targets)
+
+    @cached_property
+    def known(self) -> Table:
+        """The known columns of the records that are scored."""
+        return self._cut(self.view.known)
 
     @cached_property
     def table(self) -> Table:
@@ -79,11 +90,11 @@ class Round:
         return self.view.known.join(self.truth).project(self.view.release.domain.names)
 
     def views(self) -> Iterator[AttackerView]:
-        """What the adversary sees: all records at once, or one view per record."""
+        """What the adversary sees: all records at once, or one view per scored record."""
         if self.game.adversary is Adversary.REALISTIC:
             yield self.view
             return
-        for record in range(len(self.truth)):
+        for record in range(self.game.scored):
             yield self.view_of(record)
 
     def view_of(self, record: int) -> AttackerView:
@@ -94,22 +105,61 @@ class Round:
         return replace(self.view, known=target, others=others)
 
     def hits(self, guess: Table) -> Bools:
-        """Which records were reconstructed."""
-        return self.metric.score(self.truth, guess)
+        """Which of the scored records were reconstructed."""
+        return self.metric.score(self._cut(self.truth), self._cut(guess))
 
     def successes(self, guess: Table) -> int:
         """How many records were reconstructed."""
         return int(self.hits(guess).sum())
 
     def expected_from_prior(self, guess: Table) -> Floats:
-        """The probability of each guess under the prior."""
-        return self.metric.prior_success(self.prior, self.view.known, guess)
+        """The probability under the prior of each guess for a scored record."""
+        return self.metric.prior_success(self.prior, self.known, self._cut(guess))
 
     def believed_successes(self, guess: Table) -> float | None:
         """The successes that the attacker's own prior promises; None if it is the data's."""
         if self.game.attacker_prior == SAME:
             return None
-        return float(self.metric.prior_success(self.view.prior, self.view.known, guess).sum())
+        believed = self.metric.prior_success(self.view.prior, self.known, self._cut(guess))
+        return float(believed.sum())
+
+    def weigh_rarity(self, hits: Bools) -> dict[str, float]:
+        """Successes by how rare the hidden values are: −log2 of their prior probability, in bits.
+
+        ``right`` of the ``total`` bits, ``prior`` for the prior's best guess, and where it can be
+        computed ``most``, which no attack exceeds in expectation. Only the prior decides what is
+        rare, so a weight says nothing about the table but the value that it belongs to.
+        """
+        bits, baseline = self._bits, self.hits(self.baseline[0])
+        rarity = {
+            "right": float(bits[hits].sum()),
+            "prior": float(bits[baseline].sum()),
+            "total": float(bits.sum()),
+        }
+        return rarity if self._most_bits is None else rarity | {"most": self._most_bits}
+
+    @cached_property
+    def _bits(self) -> Floats:
+        """How rare the hidden values of each scored record are among all records."""
+        return _count_bits(self.prior, self._cut(self.truth))
+
+    @cached_property
+    def _most_bits(self) -> float | None:
+        """The ceiling on the bits of any attack; None but for an exact match of few values."""
+        domain, guarantee = self.truth.domain, self.mechanism.guarantee
+        small = prod(domain.sizes) <= MOST_WEIGHED
+        if not (small and isinstance(self.metric, ExactMatch)) or why_not_replace_one(guarantee):
+            return None
+        weights = _count_bits(self.prior, Table.of_all_values(domain))
+        codes, counts = np.unique(self.known.codes, axis=0, return_counts=True)
+        distinct = Table(self.known.domain, codes)
+        priors = self.prior.conditional(distinct, domain.names).reshape(len(codes), -1)
+        return float(counts @ bound_weighted_success(priors, weights, guarantee))
+
+    def _cut(self, table: Table) -> Table:
+        """The records of a table that are scored."""
+        scored = self.game.scored
+        return table if len(table) <= scored else Table(table.domain, table.codes[:scored])
 
     @cached_property
     def judges(self) -> tuple[Judge, ...]:
@@ -124,7 +174,7 @@ class Round:
         rng = self.game.make_stream("judge", self.prior, Seeds.ATTACK)
         judges = []
         for view in self.views():
-            judge = find_judge(replace(view, prior=self.prior), rng)
+            judge = find_judge(replace(view, prior=self.prior), rng, min(view.n, self.game.scored))
             if judge is None:
                 return ()
             judges.append(judge)
@@ -139,7 +189,7 @@ class Round:
         """What guesses are worth given the release, where somebody can say."""
         from reconbench.attacks.judges import judge_views
 
-        return judge_views(self.judges, guess.codes) if self.judges else None
+        return judge_views(self.judges, self._cut(guess).codes) if self.judges else None
 
     @cached_property
     def best_possible(self) -> BestPossible | None:
@@ -181,7 +231,7 @@ class Round:
     @cached_property
     def _targets(self) -> Targets:
         return Targets(
-            self.baseline[1],
+            bound_success(self.metric, self.prior, self.known, self.game.targets, self.baseline[1]),
             self.mechanism.budget,
             read_whole_priors=lambda: self._whole_priors,
             read_misfit_success=lambda: self._misfit_success,
@@ -189,9 +239,15 @@ class Round:
 
     @cached_property
     def _whole_priors(self) -> WholePriors | None:
-        return self.metric.whole_priors(self.prior, self.view.known, self.game.targets)
+        return self.metric.whole_priors(self.prior, self.known, self.game.targets)
 
     @cached_property
     def _misfit_success(self) -> Floats | None:
-        columns = (self.view.known, self.game.targets)
+        columns = (self.known, self.game.targets)
         return bound_misfit_success(self.prior, self.view.prior, self.metric, *columns)
+
+
+def _count_bits(prior: Prior, values: Table) -> Floats:
+    """−log2 of the probability of values among all records; 0 for what the prior rules out."""
+    bits = np.maximum(-prior.log_evidence(values) / np.log(2), 0.0)
+    return np.asarray(np.where(np.isfinite(bits), bits, 0.0))

@@ -81,7 +81,7 @@ def read_luck(row: Result, most: float | None) -> float:
 
 def _weigh_luck(row: Result, most: float | None) -> float:
     """w; without a ceiling nothing is known of what the release may tell."""
-    room = row.n - row.baseline_expected
+    room = row.scored - row.baseline_expected
     if most is None or room <= 0:
         return 1.0
     return 1 - min(max(most - row.baseline_expected, 0.0) / room, 1.0)

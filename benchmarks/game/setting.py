@@ -36,7 +36,8 @@ class Seeds(StrEnum):
 class Axis:
     """An axis: its name and title, its meaning, and how a value is labelled.
 
-    Labels leave out the ``usual`` value. ``seeds`` are the streams that depend on the axis.
+    Labels leave out the ``usual`` value. ``seeds`` are the streams that depend on the axis. Rows
+    from before a ``later`` axis had its usual value: keys leave that out, so that they stay.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Axis:
     label: str = "{}"
     usual: object = None
     seeds: tuple[Seeds, ...] = ()
+    later: bool = False
 
     def text(self, value: object) -> str:
         """Format a value for people."""
@@ -61,10 +63,11 @@ def axis(
     label: str = "{}",
     usual: object = None,
     seeds: tuple[Seeds, ...] = (),
+    later: bool = False,
 ) -> Any:
     """Declare a field of `Setting` as an axis."""
     metadata = {"title": title, "meaning": meaning, "label": label, "usual": usual, "seeds": seeds}
-    return field(default=default, metadata=metadata)
+    return field(default=default, metadata=metadata | {"later": later})
 
 
 _RELEASE = (Seeds.RELEASE, Seeds.ATTACK)
@@ -100,7 +103,8 @@ class Setting:
     )
     n: int = axis(
         "n",
-        "records in a table, which is also the most that can be reconstructed",
+        "records in a table, which is also the most that can be reconstructed unless "
+        "target_records says otherwise",
         default=100,
         label="n = {}",
         seeds=(Seeds.TABLE, *_RELEASE),
@@ -163,6 +167,14 @@ class Setting:
         label="rad of {} records",
         usual=0,
     )
+    target_records: int = axis(
+        "target records",
+        "records of each table that were scored, the first ones; 0: all",
+        default=0,
+        label="{} records scored",
+        usual=0,
+        later=True,
+    )
     data_hash: str = axis(
         "data hash",
         "hash of the prior that the tables are drawn from",
@@ -174,6 +186,11 @@ class Setting:
     def setting(self) -> Setting:
         """The axes alone: equal for all attacks and repetitions of one game."""
         return Setting(**get_axis_values(self))
+
+    @property
+    def scored(self) -> int:
+        """The number of records that are scored, which is the most that can be reconstructed."""
+        return self.target_records or self.n
 
     @property
     def shape(self) -> tuple[object, ...]:
@@ -192,8 +209,15 @@ def get_axis_values(setting: Setting) -> dict[str, Any]:
 
 
 def dump_axes(setting: Setting) -> dict[str, object]:
-    """Get the value on each axis as plain JSON, with an infinite ε as text."""
-    return {name: make_plain_axis(value) for name, value in get_axis_values(setting).items()}
+    """Get the value on each axis as plain JSON, with an infinite ε as text.
+
+    The usual value of a later axis is left out, so that names made of this stay as they were.
+    """
+    return {
+        name: make_plain_axis(value)
+        for name, value in get_axis_values(setting).items()
+        if not (AXES[name].later and value == AXES[name].usual)
+    }
 
 
 def make_plain_axis(value: object) -> object:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import itertools
+from collections.abc import Callable, Iterator, Mapping
 from functools import reduce
 from itertools import combinations
 
@@ -10,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reconbench.attacks import Metric
+from reconbench.attacks.metrics import bound_success, scores_by_record
 from reconbench.benchmarks.plugins.build import build_metric
 from reconbench.benchmarks.plugins.checks import (
     Check,
@@ -23,6 +25,7 @@ from reconbench.datasets import Table
 Floats = npt.NDArray[np.float64]
 
 RECORDS = 4_000
+LISTS = 20
 TOLERANCE = 1e-9
 NAMES = small_prior().domain.names
 TARGETS = [targets for count in (1, 2, 3) for targets in combinations(NAMES, count)]
@@ -85,7 +88,10 @@ def _score_is_valid(metric: Metric) -> Outcome:
         )
         if not np.array_equal(np.asarray(mixed), scores[order]):
             return False, "the score of a record depends on the other records"
-        if not np.asarray(metric.score(truth, truth)).all():
+        same = [Table(truth.domain, np.tile(value, (3, 1))) for value in _values(targets)]
+        if not all(np.asarray(metric.score(each, each)).all() for each in same):
+            return False, "a guess that is the truth does not succeed"
+        if scores_by_record(metric) and not np.asarray(metric.score(truth, truth)).all():
             return False, "a guess that is the truth does not succeed"
     return True, "one 0 or 1 per record, and the truth itself succeeds"
 
@@ -109,13 +115,54 @@ def _best_guess_is_best(metric: Metric) -> Outcome:
         guess, success = metric.best_guess(small_prior(), known, targets)
         if guess.domain.names != targets:
             return False, f"best_guess must be a table of {', '.join(targets)}"
+        if not scores_by_record(metric):
+            problem = _judge_list(metric, known, guess, success)
+            if problem:
+                return False, f"best_guess on {', '.join(targets)} {problem}"
+            continue
         problem = _difference(np.asarray(success), expected.max(axis=1))
         if problem:
             return False, f"the success of best_guess on {', '.join(targets)} {problem}"
         index = np.ravel_multi_index(tuple(guess.codes.T), guess.domain.sizes)
         if (expected[np.arange(len(known)), index] < expected.max(axis=1) - TOLERANCE).any():
             return False, f"another guess is better than best_guess on {', '.join(targets)}"
+    if not scores_by_record(metric):
+        return True, "lists are worth what they cover, more than one guess, and below their bound"
     return True, "no guess has a larger prior success"
+
+
+def _judge_list(metric: Metric, known: Table, guess: Table, success: Floats) -> str | None:
+    """What is wrong with a list of guesses that count for all records, and with its bound."""
+    targets = guess.domain.names
+    problem = _difference(np.asarray(success), _cover(metric, known, guess))
+    if problem:
+        return f"says a success that {problem}"
+    _, expected = _expected(metric, targets)
+    if success.sum() < expected.sum(axis=0).max() - TOLERANCE:
+        return "is worse than one guess for all records"
+    bound = bound_success(metric, small_prior(), known, targets, success)
+    for codes in itertools.islice(_draw_lists(len(known), targets), LISTS):
+        covered = _cover(metric, known, Table(guess.domain, codes))
+        if (np.maximum(covered, success) > bound + TOLERANCE).any():
+            return "is bounded by less than some list achieves"
+    return None
+
+
+def _cover(metric: Metric, known: Table, guess: Table) -> Floats:
+    """The prior's mass on values that a list succeeds on, value by value."""
+    values = _values(guess.domain.names)
+    # One value of the truth at a time, beside the whole list.
+    truths = [Table(guess.domain, np.tile(value, (len(guess), 1))) for value in values]
+    covered = np.array([np.asarray(metric.score(truth, guess))[0] for truth in truths])
+    chances = small_prior().conditional(known, guess.domain.names).reshape(len(known), -1)
+    return np.asarray(chances @ covered)
+
+
+def _draw_lists(records: int, targets: tuple[str, ...]) -> Iterator[npt.NDArray[np.int64]]:
+    rng, values = np.random.default_rng(4), _values(targets)
+    while True:
+        chosen = rng.permutation(len(values))[: rng.integers(1, len(values) + 1)]
+        yield values[chosen[np.arange(records) % len(chosen)]]
 
 
 def _decide_is_best(metric: Metric) -> Outcome:
@@ -129,10 +176,37 @@ def _decide_is_best(metric: Metric) -> Outcome:
             return False, f"decide must return shape (20, {len(targets)}), got {guess.shape}"
         joint = reduce(lambda left, right: _outer(left, right), columns)
         expected = joint @ _successes(metric, targets)
+        if not scores_by_record(metric):
+            domain, values = small_prior().domain.project(targets), _values(targets)
+            truths = [Table(domain, np.tile(value, (20, 1))) for value in values]
+            covered = [np.asarray(metric.score(each, Table(domain, guess)))[0] for each in truths]
+            if (joint @ covered).sum() < expected.sum(axis=0).max() - TOLERANCE:
+                return False, f"one guess is better than the list of decide on {targets}"
+            continue
         index = np.ravel_multi_index(tuple(guess.T), sizes)
         if (expected[np.arange(20), index] < expected.max(axis=1) - TOLERANCE).any():
             return False, f"another guess is better than that of decide on {', '.join(targets)}"
     return True, "no guess has a larger expected score"
+
+
+def _decide_joint_is_best(metric: Metric) -> Outcome:
+    """On columns that depend on each other, of which some joint values are listed twice."""
+    rng = np.random.default_rng(3)
+    for targets in _accepted(metric):
+        domain, values = small_prior().domain.project(targets), _values(targets)
+        successes = _successes(metric, targets)
+        for count in (1, len(values) // 2 + 1, 2 * len(values)):
+            listed = rng.integers(0, len(values), count)
+            weights = rng.dirichlet(np.full(count, 0.5))
+            guess = np.asarray(metric.decide_joint(domain, values[listed], weights))
+            if guess.shape != (len(targets),):
+                return False, f"decide_joint must return shape ({len(targets)},), got {guess.shape}"
+            expected = weights @ successes[listed]
+            index = np.ravel_multi_index(tuple(guess), domain.sizes)
+            if expected[index] < expected.max() - TOLERANCE:
+                where = ", ".join(targets)
+                return False, f"another guess is better than that of decide_joint on {where}"
+    return True, "no guess has a larger expected score, whatever columns have to do with each other"
 
 
 def _holds_in_simulation(metric: Metric) -> Outcome:
@@ -179,9 +253,11 @@ def _every_pair(targets: tuple[str, ...]) -> tuple[Table, Table]:
 
 
 def _successes(metric: Metric, targets: tuple[str, ...]) -> Floats:
-    """1 where a guess (across) succeeds on a truth (down)."""
-    count = len(_values(targets))
-    return np.asarray(metric.score(*_every_pair(targets)), dtype=float).reshape(count, count)
+    """1 where a guess (across), made for all records, succeeds on a truth (down)."""
+    domain, values = small_prior().domain.project(targets), _values(targets)
+    truth, count = Table(domain, values), len(values)
+    guesses = [Table(domain, np.tile(value, (count, 1))) for value in values]
+    return np.array([metric.score(truth, guess) for guess in guesses], dtype=float).T
 
 
 def _expected(metric: Metric, targets: tuple[str, ...]) -> tuple[Table, Floats]:
@@ -211,6 +287,7 @@ CHECKS: Mapping[str, Callable[[Metric], Outcome]] = {
     "prior_success follows from score": _prior_success_adds_up,
     "best_guess is best": _best_guess_is_best,
     "decide is best": _decide_is_best,
+    "decide_joint is best": _decide_joint_is_best,
     "whole_priors follow from score": _priors_for_bounds,
     "holds in simulation": _holds_in_simulation,
 }

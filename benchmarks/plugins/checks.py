@@ -52,14 +52,14 @@ def allowed_deviation(variance: float, tests: int) -> float:
 
 @cache
 def small_prior() -> BayNet:
-    """Four columns that depend on each other; their joint values can be listed, size is ordinal."""
+    """Four columns that depend on each other, of few joint values; size and marked are ordinal."""
     rng = np.random.default_rng(5)
     domain = Domain(
         (
             Attribute("shape", ("round", "square", "long")),
             Attribute("size", ("0", "1", "2", "3"), ordinal=True),
             Attribute("colour", ("red", "blue")),
-            Attribute("marked", ("no", "yes")),
+            Attribute("marked", ("no", "yes"), ordinal=True),
         )
     )
     cpts = (

@@ -58,7 +58,16 @@ KINDS = {
         ),
         Kind(
             "metric",
-            ("name", "check", "score", "prior_success", "best_guess", "decide", "whole_priors"),
+            (
+                "name",
+                "check",
+                "score",
+                "prior_success",
+                "best_guess",
+                "decide",
+                "decide_joint",
+                "whole_priors",
+            ),
         ),
     )
 }

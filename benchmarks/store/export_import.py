@@ -35,6 +35,8 @@ _NESTED = (
     "mechanism_options",
     "facts",
     "calibration",
+    "claims",
+    "rarity",
     "bounds",
     "kernels",
 )

@@ -41,6 +41,7 @@ GAME_PARTS = (
     "reconbench.benchmarks.game.options",
     "reconbench.benchmarks.game.random_streams",
     "reconbench.benchmarks.game.setting",
+    "reconbench.bounds.weighted_success",
     "reconbench.datasets.network.baynet",
 )
 # The same, but these import what only some rows use: the files alone count.

@@ -13,9 +13,13 @@ from scipy.special import stdtrit
 
 # What the values of computed rows mean, by name: the columns of a leaderboard.
 from reconbench.benchmarks.computations.kinds import VALUE_MEANINGS as VALUE_MEANINGS
+from reconbench.benchmarks.game.reliability import FALSE_POSITIVE_RATES as FALSE_POSITIVE_RATES
 from reconbench.benchmarks.game.reliability import (
+    Claims,
     Reliability,
+    add_counts,
     compute_reliability_error,
+    compute_true_positive_rate,
     merge_reliability,
 )
 from reconbench.benchmarks.game.result import Result, Status
@@ -84,7 +88,8 @@ class Summary(Setting):
     interval over repetitions, each a difference of both worlds; ``ceiling_rad`` is what
     ``rad_theorem`` of Guerra-Balboa 2026 allows any attack in expectation. All None where the game
     does not ask for it. ``reliability`` counts the records of all repetitions by how sure the
-    attack said it was.
+    attack said it was, and ``claims`` what it could claim at low false-positive rates.
+    ``rarity`` has the bits of all repetitions that were right, see ``Round.weigh_rarity``.
 
     ``bounds`` are the declarations of the bounds of other packages, by name, and ``bound_errors``
     says of each that failed in some repetition why it did.
@@ -130,6 +135,8 @@ class Summary(Setting):
     ceiling_rad: float | None = None
     rad_theorem: str | None = None
     reliability: Reliability = field(default_factory=dict)
+    claims: Claims = field(default_factory=dict)
+    rarity: Mapping[str, float] = field(default_factory=dict)
     above_proved: float | None = None
     bounds: Mapping[str, Declaration] = field(default_factory=dict)
     bound_errors: tuple[str, ...] = ()
@@ -162,7 +169,21 @@ class Summary(Setting):
         """Records that the attack's own scores promise, mean over repetitions."""
         records = sum(counts[0] for counts in self.reliability.values())
         promised = sum(counts[1] for counts in self.reliability.values())
-        return self.n * promised / records if records else None
+        return self.scored * promised / records if records else None
+
+    @property
+    def true_positive_rates(self) -> dict[str, float | None]:
+        """Of the right guesses of all repetitions, the share claimed at false-positive rates."""
+        return {
+            rate: compute_true_positive_rate(self.claims, rate) for rate in FALSE_POSITIVE_RATES
+        }
+
+    @property
+    def rarity_shares(self) -> dict[str, float]:
+        """Bits as shares of all bits: those of the attack, of the prior's guess, and the most."""
+        total = self.rarity.get("total", 0.0)
+        parts = {name: bits for name, bits in self.rarity.items() if name != "total"}
+        return {name: min(bits / total, 1.0) for name, bits in parts.items()} if total else {}
 
     @property
     def reliability_error(self) -> float | None:
@@ -310,7 +331,7 @@ def _summarise_cell(rows: list[Result], best: Optimum | None) -> Summary:
     done = [row for row in rows if row.status is Status.OK]
     scored = [row for row in done if row.successes is not None]
     counts = [float(row.successes or 0) for row in scored]
-    low, high = _compute_interval(counts, 0.0, first.n)
+    low, high = _compute_interval(counts, 0.0, first.scored)
     gains = [row.rad for row in done if row.rad is not None]
     rad_low, rad_high = _compute_interval(gains, -1.0, 1.0)
     limits = [row.rad_ceiling for row in done if row.rad_ceiling is not None]
@@ -347,18 +368,27 @@ def _summarise_cell(rows: list[Result], best: Optimum | None) -> Summary:
         ceiling_rad=fmean(limits) if limits else None,
         rad_theorem=next((row.rad_theorem for row in done if row.rad_theorem), None),
         reliability=merge_reliability(row.calibration for row in done),
+        claims=add_counts(row.claims for row in done),
+        rarity=_add_rarity(done),
         above_proved=_compute_share_above(done, proved_bounds()),
         bounds=_read_foreign_bounds(rows),
         bound_errors=_read_bound_errors(rows),
         sealed=all(row.seal for row in rows),
         expected_success=fmean(score.expected for score in scores.values()) if scores else None,
         expected_success_low=None if low_gain is None else max(0.0, prior + low_gain),
-        expected_success_high=None if high_gain is None else min(first.n, prior + high_gain),
+        expected_success_high=None if high_gain is None else min(first.scored, prior + high_gain),
         scored_by=" + ".join(dict.fromkeys(score.by for score in scores.values())),
         scores={rep: (score.expected, score.baseline) for rep, score in scores.items()},
         surplus=_read_surplus(scored),
         surprise=_bound_surprise(scored),
     )
+
+
+def _add_rarity(rows: Sequence[Result]) -> dict[str, float]:
+    """The bits of all repetitions; nothing that some of them lack."""
+    names = rows[0].rarity if rows else {}
+    shared = [name for name in names if all(name in row.rarity for row in rows)]
+    return {name: sum(row.rarity[name] for row in rows) for name in shared}
 
 
 def _read_surplus(rows: Iterable[Result]) -> dict[int, float]:
@@ -376,7 +406,7 @@ def _bound_surprise(rows: Sequence[Result]) -> float | None:
     for row in rows:
         if row.run_tail is not None and row.successes and TOP in row.ceilings.get(PUBLISHED, {}):
             tail = CompactTail.from_json(row.run_tail).tail(row.successes)
-            bounds.append(min(1.0, float(tail) + row.n * row.delta))
+            bounds.append(min(1.0, float(tail) + row.scored * row.delta))
     return min(1.0, min(bounds) * len(bounds)) if bounds else None
 
 

@@ -114,7 +114,7 @@ def _collect_gains(rows: Sequence[Result]) -> Gains:
     gains: Gains = {}
     for row in rows:
         if row.status is Status.OK and row.successes is not None:
-            gain = (row.successes - row.baseline_successes) / row.n
+            gain = (row.successes - row.baseline_successes) / row.scored
             gains.setdefault(drop_seed(row), {})[row.rep] = gain
     return gains
 

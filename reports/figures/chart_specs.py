@@ -25,6 +25,9 @@ SOURCE = "rows"
 SHARE_TITLE = "records reconstructed, % of n"
 GAIN_TITLE = "records gained over the prior, % of n"
 
+# The records that a row is about: all of the table, unless only some were scored.
+SCORED = "(datum.target_records || datum.n)"
+
 # A panel is named by what its rows have in common, except for these columns, which figures draw.
 DRAWN = ("targets", "known_columns", "epsilon")
 
@@ -63,7 +66,7 @@ def calculate_shares(columns: Sequence[str]) -> list[dict[str, Any]]:
     names = [field_name(column) for column in columns]
     return calculate(
         **{
-            f"{name}_share": f"isValid(datum.{name}) ? 100 * datum.{name} / datum.n : null"
+            f"{name}_share": f"isValid(datum.{name}) ? 100 * datum.{name} / {SCORED} : null"
             for name in names
         }
     )
@@ -75,7 +78,7 @@ def calculate_records(columns: Sequence[str]) -> list[dict[str, Any]]:
     names = [field_name(column) for column in columns]
     return calculate(
         **{
-            f"{name}_share": f"isValid(datum.{name}) ? 100 * (datum.{name} - {less}) / datum.n : "
+            f"{name}_share": f"isValid(datum.{name}) ? 100 * (datum.{name} - {less}) / {SCORED} : "
             "null"
             for name in names
         }

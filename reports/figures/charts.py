@@ -9,6 +9,7 @@ from typing import Any
 from reconbench.benchmarks.store.summary import TOP, Kind, bounds_for_any_attack
 from reconbench.reports.figures.chart_specs import (
     DRAWN,
+    SCORED,
     build_spec,
     calculate,
     calculate_records,
@@ -341,8 +342,8 @@ def list_charts(columns: Collection[str]) -> list[Chart]:
                 "heat",
                 "datum.who + ': ' + datum.panel",
                 *calculate(
-                    open="100 * (datum.tightest_mean - datum.expected_success) / datum.n",
-                    possible="(datum.tightest_mean - datum.baseline_expected) / datum.n",
+                    open=f"100 * (datum.tightest_mean - datum.expected_success) / {SCORED}",
+                    possible=f"(datum.tightest_mean - datum.baseline_expected) / {SCORED}",
                 ),
                 {
                     "joinaggregate": [
@@ -401,7 +402,7 @@ def list_charts(columns: Collection[str]) -> list[Chart]:
                 game,
                 "bounds",
                 f"datum.panel + {_TOGETHER}",
-                *fold_columns(tops, "100 * datum.raw / datum.n"),
+                *fold_columns(tops, f"100 * datum.raw / {SCORED}"),
             ),
         ),
         Chart(

@@ -24,10 +24,10 @@ def _describe_alarm(row: Summary) -> str | None:
     flags = find_flags(row, in_paper=False)
     if Flag.ABOVE in flags:
         top, most = tightest(row.ceilings).get(TOP), max(got for got, _ in row.outcomes.values())
-        what = f"up to {most:,} of {row.n:,} records, above the 95 % ceiling of {top:,.0f}"
+        what = f"up to {most:,} of {row.scored:,} records, above the 95 % ceiling of {top:,.0f}"
     elif Flag.ABOVE_MEAN in flags:
         ceiling = tightest_mean(row.ceilings)
-        what = f"{row.expected_success:,.1f} of {row.n:,} records on average, where no attack "
+        what = f"{row.expected_success:,.1f} of {row.scored:,} records on average, where no attack "
         what += f"expects more than {ceiling:,.1f}"
     else:
         return None

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from enum import StrEnum
 from typing import get_type_hints
 
 from reconbench.benchmarks.game.setting import AXES, Setting
@@ -16,44 +14,13 @@ from reconbench.benchmarks.store.summary import (
     Summary,
     declared_bounds,
 )
+from reconbench.reports.column import Column as Column
+from reconbench.reports.column import Direction as Direction
+from reconbench.reports.column import ReportError as ReportError
+from reconbench.reports.column import Value as Value
+from reconbench.reports.column import index_columns
 from reconbench.reports.leaderboard.printed_values import find_printed_values
-
-Value = str | int | float | None
-
-
-class ReportError(ValueError):
-    """Results that cannot be reported."""
-
-
-class Direction(StrEnum):
-    """What a larger number means."""
-
-    LEAKED = "Higher: more was reconstructed"
-    GUESSED = "Higher: more can be guessed without the release"
-    ALLOWED = "Higher: more is allowed, so the guarantee is weaker"
-    CLAIMED = "Above the success: overconfident; below it: underconfident"
-    MISJUDGED = "Higher: the scores of the attack are less reliable"
-    WEAK = "Higher: more room for a better attack"
-    LOOSE = "Higher: the analysis leaves more open"
-    BETTER = "Lower: a better rank"
-    BUDGET = "Higher: less noise, less privacy"
-    COST = "Higher: slower"
-    NONE = ""
-
-
-@dataclass(frozen=True)
-class Column:
-    """One entry of the data dictionary; ``kind`` is text, integer, number or boolean."""
-
-    name: str
-    meaning: str
-    kind: str = "number"
-    direction: Direction = Direction.NONE
-
-
-def _index(columns: Iterable[Column]) -> dict[str, Column]:
-    return {column.name: column for column in columns}
-
+from reconbench.reports.score_columns import SCORE_COLUMNS
 
 CONFIDENCES: Mapping[str, str] = {"0.05": "5 %", "0.5": "50 %", "0.95": "95 %"}
 _UNKNOWN = "a bound that neither the stored rows nor this version of reconbench declare"
@@ -83,12 +50,12 @@ def _declare_ceilings(bound: Declaration) -> list[Column]:
     ]
 
 
-_CEILINGS = _index(
+_CEILINGS = index_columns(
     column for bound in declared_bounds().values() for column in _declare_ceilings(bound)
 )
 _BASELINE = "value_baseline"
 _RISK = "value_risk"
-_VALUES = _index(
+_VALUES = index_columns(
     [
         Column(
             _BASELINE,
@@ -112,7 +79,7 @@ _VALUES = _index(
         ),
     ]
 )
-_RAD = _index(
+_RAD = index_columns(
     [
         Column(
             "rad",
@@ -162,7 +129,7 @@ def _declare_axes() -> Iterable[Column]:
             yield _SECOND_COLUMNS[name]
 
 
-AXIS_COLUMNS = _index(_declare_axes())
+AXIS_COLUMNS = index_columns(_declare_axes())
 
 _DERIVED = (
     Column("target_columns", "number of columns that the attacker must guess at once", "integer"),
@@ -261,7 +228,7 @@ _DERIVED = (
     ),
     Column("flags", "automatic warnings, separated by spaces; see the list of flags", "text"),
 )
-PRINTED = _index(
+PRINTED = index_columns(
     [
         Column(
             "paper",
@@ -293,7 +260,7 @@ PRINTED = _index(
 )
 
 # Every column that a leaderboard may have, except those of bounds of other packages.
-DICTIONARY: Mapping[str, Column] = _index(
+DICTIONARY: Mapping[str, Column] = index_columns(
     [
         Column("suite", "the suite that was run; empty if unknown", "text"),
         *AXIS_COLUMNS.values(),
@@ -410,27 +377,7 @@ DICTIONARY: Mapping[str, Column] = _index(
             "share of repetitions that exceeded the tightest proved 95 % ceiling: at most 0.05 in "
             "the long run; empty if none is stored",
         ),
-        Column(
-            "promised",
-            "records that the attack's own scores predict: the sum of the probabilities that it "
-            "gives its guesses, mean over repetitions; empty if it gives none",
-            direction=Direction.CLAIMED,
-        ),
-        Column(
-            "calibration_error",
-            "score reliability: distance between the probabilities that the attack gives its "
-            "guesses and the share that is right, with records grouped by tenths of the scale, "
-            "mean over records; 0 if every probability holds, but chance alone gives a few "
-            "hundredths",
-            direction=Direction.MISJUDGED,
-        ),
-        Column(
-            "calibration",
-            "score reliability in full: for each tenth of the scale that has records, the tenth (0 "
-            "to 9), the number of records, their mean score and how many were right, joined by "
-            "colons; all repetitions",
-            "text",
-        ),
+        *SCORE_COLUMNS,
         Column(
             "seconds",
             "seconds that the attack took per table, mean over repetitions",
@@ -450,7 +397,16 @@ DICTIONARY: Mapping[str, Column] = _index(
         *PRINTED.values(),
     ]
 )
-_OPTIONAL = {*_CEILINGS, *_VALUES, *_RAD, *PRINTED, "advantage", "data_hash", "bound_errors"}
+_OPTIONAL = {
+    *_CEILINGS,
+    *_VALUES,
+    *_RAD,
+    *PRINTED,
+    "advantage",
+    "target_records",
+    "data_hash",
+    "bound_errors",
+}
 
 
 def select_columns(summaries: Sequence[Summary]) -> dict[str, Column]:
@@ -462,6 +418,8 @@ def select_columns(summaries: Sequence[Summary]) -> dict[str, Column]:
     needed = dict.fromkeys(name for row in summaries for name in get_bound_values(row))
     if any(row.advantage for row in summaries):
         needed |= dict.fromkeys(("advantage", *_RAD))
+    if any(row.target_records for row in summaries):
+        needed["target_records"] = None
     datasets = {row.dataset for row in summaries}
     if len({(row.dataset, row.data_hash) for row in summaries}) > len(datasets):
         needed["data_hash"] = None
@@ -469,7 +427,7 @@ def select_columns(summaries: Sequence[Summary]) -> dict[str, Column]:
         needed["bound_errors"] = None
     if any(find_printed_values(row) for row in summaries):
         needed |= dict.fromkeys(PRINTED)
-    declared = _index(
+    declared = index_columns(
         column
         for row in summaries
         for bound in row.bounds.values()

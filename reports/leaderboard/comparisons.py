@@ -147,7 +147,7 @@ class _Games:
             if not row.gains:
                 gains[list(numbers.values())] = 0.0
             for rep, gain in row.gains.items():
-                gains[numbers[rep]] = gain / row.n
+                gains[numbers[rep]] = gain / row.scored
         return gains
 
 

@@ -148,7 +148,7 @@ def find_flags(row: Summary, *, in_paper: bool) -> tuple[Flag, ...]:
         Flag.SKIPPED: row.skipped > 0,
         Flag.PASSED: exceeded > 0 and chance >= LEVEL and not is_incredible(row),
         Flag.BY_CHANCE: passed and not above_mean,
-        Flag.VACUOUS: top is not None and top >= row.n,
+        Flag.VACUOUS: top is not None and top >= row.scored,
         Flag.MEAN_ONLY: top is None and gap is not None,
         Flag.NO_GAP: gap is not None and not is_gap_measurable(row, gap),
         Flag.SINGLE: row.repetitions == 1,
@@ -168,7 +168,7 @@ def mean_gap(row: Summary) -> float | None:
 def is_gap_measurable(row: Summary, gap: float) -> bool:
     """Whether the gap is at least 1 % of n, and larger than the noise of the gain."""
     half = find_student_half_width(list(row.gains.values()))
-    return gap >= LEAST_GAP * row.n and (half is None or gap > half)
+    return gap >= LEAST_GAP * row.scored and (half is None or gap > half)
 
 
 def gain_interval(row: Summary) -> tuple[float, float] | None:
@@ -194,8 +194,11 @@ def is_above_mean(row: Summary, gap: float) -> bool:
     error = stdev(gains) / sqrt(len(gains))
     if error > 0 and float(stdtr(len(gains) - 1, (gap - fmean(gains)) / error)) >= RARE:
         return False
-    total, trials = sum(got for got, _ in row.outcomes.values()), row.n * len(row.outcomes)
-    return binomial_tail(total, trials, min(1.0, (row.baseline_expected + gap) / row.n)) < LEVEL / 2
+    total, trials = sum(got for got, _ in row.outcomes.values()), row.scored * len(row.outcomes)
+    return (
+        binomial_tail(total, trials, min(1.0, (row.baseline_expected + gap) / row.scored))
+        < LEVEL / 2
+    )
 
 
 def binomial_tail(count: int, trials: int, chance: float) -> float:

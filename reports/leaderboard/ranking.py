@@ -121,7 +121,7 @@ def _rank_group(rows: Sequence[Summary]) -> list[RankedAttack]:
     for row in rows:
         gap = mean_gap(row)
         if gap is not None and gap > 0:
-            gaps.setdefault(row.setting, gap / row.n)
+            gaps.setdefault(row.setting, gap / row.scored)
         by_attack.setdefault(label_attack(row), []).append(row)
     attacks = [_score_attack(own, gaps) for own in by_attack.values()]
     return sorted(attacks, key=lambda attack: (attack.share is None, -(attack.share or 0.0)))
@@ -130,7 +130,7 @@ def _rank_group(rows: Sequence[Summary]) -> list[RankedAttack]:
 def _score_attack(rows: Sequence[Summary], gaps: Mapping[Setting, float]) -> RankedAttack:
     total = sum(gaps.values())
     counted = [row for row in rows if row.setting in gaps and row.gains]
-    closed = {row.setting: fmean(row.gains.values()) / row.n for row in counted}
+    closed = {row.setting: fmean(row.gains.values()) / row.scored for row in counted}
     wide = [setting for setting, gap in gaps.items() if gap >= LEAST_GAP]
     share = sum(closed.values()) / total if counted and total > 0 else None
     half = _half_width(counted, gaps)
@@ -169,6 +169,6 @@ def _half_width(rows: Sequence[Summary], gaps: Mapping[Setting, float]) -> float
     possible: dict[int, float] = {}
     for row in rows:
         for rep, gain in row.gains.items():
-            gained[rep] = gained.get(rep, 0.0) + gain / row.n
+            gained[rep] = gained.get(rep, 0.0) + gain / row.scored
             possible[rep] = possible.get(rep, 0.0) + gaps[row.setting]
     return find_student_half_width([gained[rep] / possible[rep] for rep in gained])

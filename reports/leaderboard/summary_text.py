@@ -46,7 +46,7 @@ def write_computed(leaderboard: Leaderboard) -> list[Markup]:
 
 
 def _share(row: Summary) -> float:
-    return (row.expected_success or 0.0) / row.n
+    return (row.expected_success or 0.0) / row.scored
 
 
 def _say_what_played(rows: Sequence[Summary]) -> Markup:
@@ -78,13 +78,13 @@ def _say_what_leaked(rows: Sequence[Summary], leading: str) -> list[Markup]:
             "Of 100 records, guessing from the prior alone gets {} right, and the leading attack "
             "({}) expects {}{}."
         ).format(
-            _per_hundred([(row.baseline_expected, row.n) for row in mine]),
+            _per_hundred([(row.baseline_expected, row.scored) for row in mine]),
             _mark_name(leading),
-            _per_hundred([(row.expected_success or 0.0, row.n) for row in mine]),
+            _per_hundred([(row.expected_success or 0.0, row.scored) for row in mine]),
             _say_limits(mine),
         )
     ]
-    top = max(mine, key=lambda row: _gain(row) / row.n)
+    top = max(mine, key=lambda row: _gain(row) / row.scored)
     if _gain(top) > 0:
         sentences.append(
             Markup("It gains most on {} of {} at ε = {}: {} of {} records instead of {}{}.").format(
@@ -92,7 +92,7 @@ def _say_what_leaked(rows: Sequence[Summary], leading: str) -> list[Markup]:
                 _mark_name(top.dataset),
                 budget(top.epsilon),
                 number(top.expected_success),
-                f"{top.n:,}",
+                f"{top.scored:,}",
                 number(top.baseline_expected),
                 _say_most(top),
             )
@@ -109,9 +109,11 @@ def _gain(row: Summary) -> float:
 
 
 def _say_limits(rows: Sequence[Summary]) -> str:
-    best = [(row.best_possible, row.n) for row in rows if row.best_possible is not None]
+    best = [(row.best_possible, row.scored) for row in rows if row.best_possible is not None]
     most = [
-        (ceiling, row.n) for row in rows if (ceiling := tightest_mean(row.ceilings)) is not None
+        (ceiling, row.scored)
+        for row in rows
+        if (ceiling := tightest_mean(row.ceilings)) is not None
     ]
     score = number(100 * fmean(_share(row) for row in rows))
     parts = []

@@ -60,7 +60,7 @@ class CodeVersion:
     def gain(self) -> float | None:
         """Records beyond the prior's guess, in % of n, mean over cells."""
         gains = [
-            100 * fmean(row.gains.values()) / row.n
+            100 * fmean(row.gains.values()) / row.scored
             for row in self.summaries
             if row.gains and not row.computed
         ]
@@ -89,7 +89,7 @@ class CodeVersion:
 
     def _get_gains(self) -> dict[tuple[Setting, str, int], float]:
         return {
-            (row.setting, identify_options(row.attack_options), rep): 100 * gain / row.n
+            (row.setting, identify_options(row.attack_options), rep): 100 * gain / row.scored
             for row in self.summaries
             for rep, gain in row.gains.items()
         }

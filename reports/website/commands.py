@@ -69,6 +69,8 @@ def write_game_command(
         arguments.append(("--adversary", str(row.adversary)))
     if row.advantage:
         arguments.append(("--advantage", row.advantage))
+    if row.target_records:
+        arguments.append(("--target-records", row.target_records))
     arguments.append(("--attack", stored.attack or row.attack))
     arguments += _write_options("--option", row.attack_options)
     arguments += [("--seed", row.seed), ("--reps", reps)]

@@ -8,7 +8,7 @@ and how much could any attacker?
 - Release: a ``Mechanism`` makes a ``Release`` of a table, such as ``GaussianMarginals`` with noise
   or ``ExactMarginals`` without.
 - Attack: an ``Attack`` turns an ``AttackerView`` into a ``Reconstruction``; a ``Metric`` says what
-  counts as success: ``ExactMatch``, or ``WithinL1`` for ordinal columns.
+  counts as success: ``ExactMatch``, ``ColumnsRight``, or ``WithinL1`` for ordinal columns.
 - Bound: a ``Guarantee`` is ``PureDP``, ``ApproxDP`` or ``GaussianDP``. ``theorem_3_2``,
   ``theorem_3_5`` and ``corollary_3_4`` of Swanberg 2025 give ceilings on reconstruction.
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from reconbench.attacks import (
         Attack,
         AttackerView,
+        ColumnsRight,
         ExactMatch,
         Metric,
         Reconstruction,
@@ -52,7 +53,9 @@ if TYPE_CHECKING:
     from reconbench.mechanisms import ExactMarginals, GaussianMarginals, Mechanism, Release
 
 _HOMES = {
-    "reconbench.attacks": "Attack AttackerView ExactMatch Metric Reconstruction WithinL1",
+    "reconbench.attacks": (
+        "Attack AttackerView ColumnsRight ExactMatch Metric Reconstruction WithinL1"
+    ),
     "reconbench.benchmarks.game.play": "AttackSpec Game Round play",
     "reconbench.bounds": (
         "ApproxDP GaussianDP Guarantee PureDP corollary_3_4 theorem_3_2 theorem_3_5"
@@ -69,6 +72,7 @@ __all__ = [
     "AttackerView",
     "Attribute",
     "BayNet",
+    "ColumnsRight",
     "Domain",
     "ExactMarginals",
     "ExactMatch",

@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from reconbench.attacks import AttackerView, WithinL1
+from reconbench.attacks import AttackerView, ColumnsRight, ExactMatch, Metric, WithinL1
 from reconbench.attacks.judges import ChainJudge, ListedJudge, find_judge, judge_views
 from reconbench.attacks.posterior import posterior
 from reconbench.attacks.rap.problem import require_marginals
@@ -42,10 +42,16 @@ def enumerate_worth(view: AttackerView, guess: np.ndarray) -> float:
 
 @pytest.mark.parametrize(
     ("targets", "metric", "n"),
-    [(("c",), None, 5), (("d",), None, 6), (("a", "d"), None, 3), (("c",), WithinL1(1), 5)],
+    [
+        (("c",), None, 5),
+        (("d",), None, 6),
+        (("a", "d"), None, 3),
+        (("c",), WithinL1(1), 5),
+        (("a", "d"), ColumnsRight(1), 3),
+    ],
 )
 def test_any_guess_is_worth_what_enumeration_says(
-    make_view: MakeView, targets: tuple[str, ...], metric: WithinL1 | None, n: int
+    make_view: MakeView, targets: tuple[str, ...], metric: Metric | None, n: int
 ) -> None:
     """Random guesses, which differ among records that are known to be alike."""
     squares = []
@@ -64,6 +70,31 @@ def test_any_guess_is_worth_what_enumeration_says(
     assert np.mean(squares) < 8
 
 
+def test_the_best_guesses_of_several_columns_are_the_best_by_enumeration(
+    make_view: MakeView,
+) -> None:
+    """Not a guess of joint values is worth more; the modes of joint values are worth less."""
+    behind = 0.0
+    for seed in range(3):
+        view, _ = make_view(("a", "c"), epsilon=3.0, n=2, seed=seed, metric=ColumnsRight(1))
+        judge = find_judge(view, np.random.default_rng(seed))
+        assert isinstance(judge, ChainJudge) and judge.best_possible is not None
+        values = np.array(list(product(*(range(size) for size in view.target_domain.sizes))))
+        # Records are judged one by one, so the best table is that of the best guesses.
+        worth = [
+            [enumerate_worth(view, np.array([own, values[0]])) for own in values],
+            [enumerate_worth(view, np.array([values[0], own])) for own in values],
+        ]
+        both = enumerate_worth(view, np.array([values[0], values[0]]))
+        best = max(worth[0]) + max(worth[1]) - both
+        assert judge.best_possible.expected == pytest.approx(best, abs=0.05)
+        exact = find_judge(replace(view, metric=ExactMatch()), np.random.default_rng(seed))
+        assert isinstance(exact, ChainJudge)
+        modes = exact.sampled.posteriors.guess(range(4))
+        behind += best - enumerate_worth(view, modes)
+    assert behind > 0.02
+
+
 EXACT = [
     ("optimal", {"mechanism": "grr"}),
     ("optimal", {"mechanism": "oue"}),
@@ -72,6 +103,15 @@ EXACT = [
     ("agia-prior", {"mechanism": "gradient", "mechanism_options": {"batch": 2}}),
     ("informed", {"adversary": Adversary.INFORMED}),
     ("informed", {"adversary": Adversary.INFORMED, "targets": ("SEX", "DIS")}),
+    (
+        "informed",
+        {"adversary": Adversary.INFORMED, "targets": ("SEX", "MAR"), "metric": "columns:1"},
+    ),
+    (
+        "informed",
+        {"adversary": Adversary.INFORMED, "targets": ("AGEP", "SCHL"), "metric": "l1:2"},
+    ),
+    ("optimal", {"mechanism": "grr", "targets": ("SEX", "MAR"), "metric": "columns:1"}),
     (
         "optimal",
         {"adversary": Adversary.INFORMED, "mechanism": "gaussian-sum", "targets": ("AGEP",)},

@@ -45,6 +45,7 @@ OTHER: dict[str, Any] = {
     "attacker_prior": "records:50",
     "seed": 1,
     "advantage": 2,
+    "target_records": 9,
     "data_hash": "another",
 }
 axis = pytest.mark.parametrize("axis", [each.name for each in fields(Setting)])

@@ -14,11 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from reconbench.benchmarks.game.reliability import TENTHS, Reliability
+from reconbench.benchmarks.game.reliability import TENTHS, Claims, Reliability
 from reconbench.bounds import CompactTail
 
 _TOLERANCE = "tolerance"
 _VOLATILE = "volatile"
+# The share of the right guesses that near ties of scores may move across a threshold.
+MOVED = 0.05
 
 
 @dataclass(frozen=True)
@@ -101,6 +103,8 @@ def find_drift(name: str, tolerance: Tolerance, a: Any, b: Any) -> float | None:
     """The largest relative difference of two values of a field; None if they do not agree."""
     if name == "calibration":
         return _compare_reliability(tolerance, a, b)
+    if name == "claims":
+        return _compare_claims(a, b)
     if name in ("run_tail", "best_successes") and a and b:
         a, b = _align_tails(a, b)
     largest = 0.0
@@ -167,6 +171,22 @@ def _compare_reliability(tolerance: Tolerance, a: Reliability, b: Reliability) -
         if moved and tenth == TENTHS - 1:
             return None
         largest = max(largest, _relative(low[1], expected))
+    return largest
+
+
+def _compare_claims(a: Claims, b: Claims) -> float | None:
+    """Compare claims, where scores that drift past each other move a threshold by a few records.
+
+    How many guesses are right does not drift, and so neither does what chance would claim.
+    """
+    largest = 0.0
+    if a.keys() != b.keys():
+        return None
+    for rate, (claimed, right, _) in a.items():
+        other = b[rate]
+        if right != other[1] or abs(claimed - other[0]) > max(2.0, MOVED * right):
+            return None
+        largest = max(largest, _relative(claimed, other[0]))
     return largest
 
 

@@ -13,7 +13,7 @@ from functools import lru_cache
 from math import inf, isfinite
 from typing import TYPE_CHECKING, Any
 
-from reconbench.benchmarks.game.reliability import TENTHS
+from reconbench.benchmarks.game.reliability import FALSE_POSITIVE_RATES, TENTHS
 from reconbench.benchmarks.game.scores import ScoredBy
 from reconbench.bounds import CompactTail
 from reconbench.bounds.ceilings.base import MEAN
@@ -41,6 +41,7 @@ def check_row(row: Result) -> None:
     _check_integer("rep", row.rep, 0, 2**53)
     _check_integer("seed", row.seed, -(2**63), 2**63 - 1)
     _check_integer("advantage", row.advantage, 0, row.n)
+    _check_integer("target_records", row.target_records, 0, row.n)
     _check_number(row.delta, 0.0, 1.0, "delta")
     _require(row.delta < 1, "delta", row.delta, "in [0, 1)")
     _require(bool(row.targets), "targets", row.targets, "at least one column")
@@ -80,13 +81,13 @@ def _check_computation(row: Result) -> None:
 
 
 def _check_game(row: Result) -> None:
-    most = row.n * (1 + _ROUNDING)
+    most = row.scored * (1 + _ROUNDING)
     _check_number(row.epsilon, 0.0, inf, "epsilon")
     _require(row.epsilon > 0, "epsilon", row.epsilon, "greater than 0")
-    _check_integer("baseline_successes", row.baseline_successes, 0, row.n)
+    _check_integer("baseline_successes", row.baseline_successes, 0, row.scored)
     _check_number(row.baseline_expected, 0.0, most, "baseline_expected")
     if row.status == "ok":
-        _check_integer("successes", row.successes, 0, row.n)
+        _check_integer("successes", row.successes, 0, row.scored)
         _require(bool(row.table_hash), "table_hash", row.table_hash, "the hash of a table")
     _check_optional("expected_from_prior", row.expected_from_prior, most)
     _check_optional("best_possible", row.best_possible, most)
@@ -95,12 +96,16 @@ def _check_game(row: Result) -> None:
     _check_ceilings(row, most)
     _check_advantage(row)
     _check_calibration(row)
-    _check_tail("run_tail", row.run_tail, row.n)
-    _check_tail("best_successes", row.best_successes, row.n)
+    _check_claims(row)
+    for name, bits in row.rarity.items():
+        _require(name in _RARITY, f"rarity.{name}", name, f"one of {', '.join(_RARITY)}")
+        _check_number(bits, 0.0, inf, "rarity", name)
+    _check_tail("run_tail", row.run_tail, row.scored)
+    _check_tail("best_successes", row.best_successes, row.scored)
 
 
 def _check_score(row: Result) -> None:
-    way, most = row.scored_by, row.n * (1 + _ROUNDING)
+    way, most = row.scored_by, row.scored * (1 + _ROUNDING)
     _require(way in _WAYS, "scored_by", way, f"one of {', '.join(_WAYS[1:])}")
     _require(not way or row.status == "ok", "scored_by", way, "empty unless status is ok")
     given, drawn = row.expected_successes is not None, way in ("", ScoredBy.CONTROL)
@@ -124,7 +129,7 @@ def _check_tail(name: str, raw: Mapping[str, Any] | None, n: int) -> None:
         reason = f"has no {error}" if isinstance(error, KeyError) else str(error)
         raise RowError(f"{name} must be a tail of a distribution, but {reason}") from None
     if tail.n != n:
-        raise RowError(f"{name}.n must be n = {n}, got {_show(tail.n)}")
+        raise RowError(f"{name}.n must be {n}, got {_show(tail.n)}")
 
 
 def _check_ceilings(row: Result, most: float) -> None:
@@ -165,17 +170,30 @@ def _check_calibration(row: Result) -> None:
         _require(tenth in _TENTHS, name, tenth, "a tenth, 0 to 9")
         _require(len(counts) == 3, name, counts, "three numbers")
         records, scores, right = counts
-        _check_number(records, 1.0, row.n, name)
+        _check_number(records, 1.0, row.scored, name)
         _require(float(records).is_integer(), name, records, "a whole number of records")
         low, high = (records * (int(tenth) + edge) / TENTHS for edge in (0, 1))
         slack = _ROUNDING * records
         _check_number(scores, low - slack, high + slack, name, "sum of scores")
         _check_number(right, 0.0, records, name, "right")
         total += records
-    if row.calibration and total != row.n:
-        raise RowError(f"calibration must have n = {row.n} records in all, got {_show(total)}")
+    if row.calibration and total != row.scored:
+        raise RowError(f"calibration must have {row.scored} records in all, got {_show(total)}")
 
 
+def _check_claims(row: Result) -> None:
+    """By false-positive rate: right guesses claimed, all right ones, and those by chance."""
+    for rate, counts in row.claims.items():
+        name = f"claims.{rate}"
+        _require(rate in FALSE_POSITIVE_RATES, name, rate, "a false-positive rate that is counted")
+        _require(len(counts) == 3, name, counts, "three numbers")
+        claimed, right, chance = counts
+        _check_number(right, 0.0, row.scored, name, "right")
+        _check_number(claimed, 0.0, right, name, "claimed")
+        _check_number(chance, 0.0, right, name, "by chance")
+
+
+_RARITY = ("right", "prior", "total", "most")
 # Older rows do not say.
 _WAYS = ("", *(way.value for way in ScoredBy))
 _TENTHS = frozenset(map(str, range(TENTHS)))

@@ -76,7 +76,9 @@ def assess(
     ] = None,
     delta: Annotated[float, typer.Option(help="Delta of the privacy budget.")] = 1e-5,
     k: Annotated[int, typer.Option(help="Columns in a marginal.")] = 3,
-    metric: Annotated[str, typer.Option(help="`exact`, or `l1:E` on an ordinal column.")] = "exact",
+    metric: Annotated[
+        str, typer.Option(help="`exact`, `columns:M`, or `l1:E` on ordinal columns.")
+    ] = "exact",
     max_risk: Annotated[
         float | None, typer.Option(help="Largest risk to allow, between 0 and 1.")
     ] = None,

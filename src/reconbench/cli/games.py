@@ -49,6 +49,8 @@ Examples:
   reconbench game --dataset acs --targets SEX --epsilon 1
   reconbench game --dataset fire --targets "ALS Unit" --epsilon inf --attack rap --reps 10
   reconbench game --dataset acs --targets AGEP --epsilon 1 --metric l1:1 --json
+  reconbench game --dataset acs --targets SEX,MAR,RAC1P --epsilon 3 --metric columns:2
+  reconbench game --dataset acs --targets MAR --epsilon 3 --n 1000 --target-records 50
   reconbench game --dataset acs --targets SCHL,AGEP --epsilon 3 --attack prior --attack rap
   reconbench game --dataset prior.bif --targets income --epsilon 1 --attack mine.py:MyAttack
 """
@@ -119,7 +121,11 @@ def game(
         list[str] | None, typer.Option(help="An option of the mechanism, as key=value; repeatable.")
     ] = None,
     metric: Annotated[
-        str, typer.Option(help="`exact`, `l1:E` on an ordinal column, or file.py:Class.")
+        str,
+        typer.Option(
+            help="`exact`; `columns:M`: at least M targets right; `l1:E`: ordinal targets off by "
+            "at most E in sum; `any:METRIC`: by some guess for any record; or file.py:Class."
+        ),
     ] = "exact",
     adversary: Annotated[
         str, typer.Option(help="`realistic`, or `informed` (knows all other records in full).")
@@ -131,6 +137,9 @@ def game(
             help="Measure the reconstruction advantage: attack this many records of each table "
             "again with the record replaced.",
         ),
+    ] = 0,
+    target_records: Annotated[
+        int, typer.Option(min=0, help="Score only this many records of the table; 0 for all.")
     ] = 0,
     bound: BoundFiles = None,
     reps: Annotated[int, typer.Option(min=1, help="Repetitions.")] = 5,
@@ -182,6 +191,7 @@ def game(
                 metric=plugins.make_absolute(metric),
                 adversary=adversary,
                 advantage=advantage,
+                target_records=target_records,
                 seed=drawn.seed if drawn is not None else seed or 0,
                 rep=rep,
             ),

@@ -10,7 +10,11 @@ import pytest
 from reconbench.benchmarks.game.options import Options
 from reconbench.benchmarks.game.play import AttackSpec, Game, Round, play
 from reconbench.benchmarks.game.reliability import (
+    FALSE_POSITIVE_RATES,
+    add_counts,
     compute_reliability_error,
+    compute_true_positive_rate,
+    count_claims,
     count_reliability,
     merge_reliability,
 )
@@ -96,3 +100,72 @@ def test_the_board_shows_promise_error_and_tenths(results: list[Result]) -> None
         assert int(tenth) / 10 <= float(mean) <= (int(tenth) + 1) / 10
     (silent,) = Leaderboard.from_summaries([replace(found, reliability={})]).rows
     assert silent["promised"] is silent["calibration_error"] is silent["calibration"] is None
+
+
+def enumerate_claims(scores: np.ndarray, hits: np.ndarray, rate: float) -> int:
+    """The most right guesses above any threshold that at most the rate of the wrong ones exceed."""
+    wrong = int((~hits).sum())
+    thresholds = [-np.inf, *scores]
+    allowed = [t for t in thresholds if ((scores > t) & ~hits).sum() <= rate * wrong + 1e-9]
+    return max(int(((scores > t) & hits).sum()) for t in allowed)
+
+
+@pytest.mark.parametrize("distinct", [2, 5, 1_000])
+def test_claims_are_the_best_threshold(distinct: int) -> None:
+    rng = np.random.default_rng(distinct)
+    for n in (1, 7, 150):
+        for share in (0.0, 0.4, 1.0):
+            scores = rng.integers(0, distinct, n) / distinct
+            hits = rng.random(n) < share
+            claims = count_claims([scores], hits)
+            for name, rate in FALSE_POSITIVE_RATES.items():
+                claimed, right, chance = claims[name]
+                assert claimed == enumerate_claims(scores, hits, rate)
+                assert right == hits.sum() and 0 <= chance <= right
+
+
+def test_scores_without_meaning_claim_what_chance_does() -> None:
+    """2,000 plays of 60 records; scores that are the truth claim all, and equal ones nothing."""
+    rng = np.random.default_rng(0)
+    hits = np.arange(60) < 25
+    plays = [count_claims([rng.random(60)], hits) for _ in range(2_000)]
+    for name in FALSE_POSITIVE_RATES:
+        claimed = np.array([play[name][0] for play in plays])
+        error = claimed.std() / np.sqrt(len(plays))
+        assert abs(claimed.mean() - plays[0][name][2]) < 5 * error
+        assert compute_true_positive_rate(count_claims([hits.astype(float)], hits), name) == 1
+        assert compute_true_positive_rate(count_claims([np.ones(60)], hits), name) == 0
+        assert compute_true_positive_rate(add_counts(plays), name) == pytest.approx(
+            claimed.mean() / 25
+        )
+    assert count_claims([None], hits) == count_claims([np.ones(3)], hits) == {}
+    assert compute_true_positive_rate({}, "0.01") is None
+
+
+def test_sure_guesses_of_the_optimal_attack_are_right(results: list[Result]) -> None:
+    summaries = {row.attack: row for row in summarise(results)}
+    (row,) = Leaderboard.from_summaries([summaries["posterior"]]).rows
+    claimed, right, chance = summaries["posterior"].claims["0.1"]
+    assert row["tpr_0.1"] == claimed / right > 1.5 * chance / right
+    (silent,) = Leaderboard.from_summaries([replace(summaries["posterior"], claims={})]).rows
+    assert silent["tpr_0.1"] is None
+
+
+@pytest.mark.parametrize(
+    "claims",
+    [{"0.5": [0.0, 1.0, 0.0]}, {"0.1": [1.0, 2.0]}, {"0.1": [0.0, -1.0, 0.0]}],
+)
+def test_claims_that_cannot_be_are_refused(
+    results: list[Result], claims: dict[str, list[float]]
+) -> None:
+    with pytest.raises(ValueError, match=r"claims\."):
+        Result.from_json({**results[0].to_json(), "claims": claims})
+
+
+def test_near_ties_may_move_a_threshold(results: list[Result]) -> None:
+    row = results[1]
+    claimed, right, chance = row.claims["0.1"]
+    moved = replace(row, claims={**row.claims, "0.1": [max(claimed - 2, 0), right, chance]})
+    assert row.differences(moved) == []
+    far = replace(row, claims={**row.claims, "0.1": [claimed + 60, right, chance]})
+    assert row.differences(far) == ["claims"]

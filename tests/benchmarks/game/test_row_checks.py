@@ -70,7 +70,7 @@ WRONG: list[tuple[str, Any, str]] = [
     ("rad_ceiling", -1.0, "rad_ceiling must be"),
     ("calibration", {"3": [10, 3.5]}, r"calibration\.3 must be three numbers"),
     ("calibration", {"11": [10, 3.5, 1]}, "a tenth"),
-    ("calibration", {"3": [9, 3.0, 1]}, "n = 10 records in all"),
+    ("calibration", {"3": [9, 3.0, 1]}, "must have 10 records in all"),
     ("calibration", {"3": [10, 9.0, 1]}, "sum of scores"),
     ("calibration", {"3": [10, 3.5, 11]}, "right"),
     ("calibration", {"3": [1.5, 0.5, 1]}, "whole number of records"),

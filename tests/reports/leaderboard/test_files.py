@@ -22,7 +22,9 @@ from reconbench.reports import (
     leaderboard_parquet,
 )
 
-OPTIONAL = re.compile(r"bound_errors|advantage|data_hash|rad|rad_.*|(ceiling|value|paper)(_.*)?")
+OPTIONAL = re.compile(
+    r"bound_errors|advantage|target_records|data_hash|rad|rad_.*|(ceiling|value|paper)(_.*)?"
+)
 
 
 def read(text: str) -> list[dict[str, str]]:
@@ -33,7 +35,9 @@ def test_the_header_is_the_documented_columns_in_order(summary: Summary) -> None
     every = {
         name: dict.fromkeys(declared.levels, 1.0) for name, declared in declared_bounds().items()
     }
-    row = replace(summary, ceilings=every, advantage=1, bound_errors=("new: broken",))
+    row = replace(
+        summary, ceilings=every, advantage=1, target_records=99, bound_errors=("new: broken",)
+    )
     rows = [replace(row, data_hash=text) for text in "ab"]
     header = leaderboard_csv(rows).splitlines()[0].split(",")
     assert header == [name for name in DICTIONARY if not name.startswith(("value_", "paper"))]

@@ -27,8 +27,9 @@ def print_game(rows: Sequence[Result]) -> None:
     from reconbench.benchmarks.store.summary import PUBLISHED, tightest, tightest_mean
 
     first = rows[0]
+    scored = f", {first.scored} of them scored" if first.scored < first.n else ""
     print_table(
-        f"{first.dataset}: {', '.join(first.targets)}; records of {first.n}; epsilon "
+        f"{first.dataset}: {', '.join(first.targets)}; records of {first.n}{scored}; epsilon "
         f"{first.epsilon:g}, {first.guarantee}; metric {first.metric}",
         [
             "attack",
@@ -225,6 +226,6 @@ def _format_share(values: Sequence[float | None], games: Sequence[Summary]) -> s
     if not games:
         return "failed"
     shares = [
-        value / game.n for value, game in zip(values, games, strict=True) if value is not None
+        value / game.scored for value, game in zip(values, games, strict=True) if value is not None
     ]
     return f"{100 * sum(shares) / len(games):.1f}" if len(shares) == len(games) else ""
