@@ -37,6 +37,7 @@ from reconbench.attacks.posterior.chains import (
     noise_levels,
     split_rhat,
 )
+from reconbench.attacks.posterior.count_model import CountModel
 from reconbench.attacks.posterior.gibbs import exchange
 from reconbench.attacks.posterior.gram_model import GramModel
 from reconbench.attacks.posterior.posteriors import Posteriors, estimate_best_possible
@@ -94,8 +95,7 @@ class Posterior:
     ) -> Sampled:
         """Run the chains; ``work`` is what they may take on a short table, WORK by default."""
         release = require_playable(self, view, MarginalsRelease).touching(view.targets)
-        gram = len(view.targets) == 1 and view.n <= GRAM_LIMIT
-        model: Model = GramModel(view, release) if gram else CellModel(view, release)
+        model = choose_model(view, release)
         true = coldest_level(release.noise_sd, len(release.domain), release.k)
         most = max(1, model.most_replicas // self.chains)
         levels = noise_levels(true, len(release.workload), most)
@@ -164,6 +164,13 @@ class Posterior:
         for row, chance in zip(at, rng.random(at.shape), strict=True):
             exchange(row, weights, errors, chance, t % 2)
         return errors
+
+
+def choose_model(view: AttackerView, release: MarginalsRelease) -> Model:
+    """The form of the posterior that is swept fastest."""
+    if len(view.targets) > 1:
+        return CellModel(view, release)
+    return GramModel(view, release) if view.n <= GRAM_LIMIT else CountModel(view, release)
 
 
 @dataclass(frozen=True)
@@ -265,7 +272,8 @@ class Model(Protocol):
         ...
 
     def tables(self, replicas: Codes) -> Codes:
-        """The hidden columns of replicas, (replicas, n, targets)."""
+        """The hidden columns of replicas, (replicas, n, targets), or counts of their values,
+        (replicas, rows, V)."""
         ...
 
     def posteriors(self) -> Posteriors: ...
