@@ -48,8 +48,8 @@ class CountModel:
     @property
     def cost(self) -> int:
         """A shift costs a dozen looks; those at cells are to neighbours, five at a time."""
-        sets = int(self._cells.shape[1])
-        return int(self._prior.size) * (12 + sets // 5)
+        looks = self._prior.size * (12 + self._cells.shape[1] // 5) + self._cells.size
+        return int(looks)
 
     def start(self, chains: int, levels: int, rng: np.random.Generator) -> None:
         self._chains, replicas = chains, chains * levels
