@@ -33,8 +33,8 @@ MANY = 10.0
 # and to be this many times wider than single moves, squared.
 SLOW = 3.0
 # Coordinates of a block at most, and its deviation from a Gaussian, Σ 1 / expected count.
-LARGEST = 512
-ROUGHEST = 4.0
+LARGEST = 1024
+ROUGHEST = 8.0
 # Discrete normal variables of smaller spread are drawn by adding up, wider ones by rounding.
 NARROW = 3.0
 REACH = 9.0
