@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from math import log, sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,6 +25,9 @@ _DEEP = 2_000
 _FLOOR_DEEP = 1e-300
 _FLOOR = 1e-70
 _PIECE = 4096
+# Of more than _LONG variables equal ones are one binomial, if there are _REPEATED of each.
+_LONG = 20_000
+_REPEATED = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +76,7 @@ class PoissonBinomial:
     def _window(self) -> tuple[int, FloatArray]:
         """The smallest k kept and P[S = k], P[S = k + 1], … above the floor."""
         floor = _FLOOR_DEEP if self.n <= _DEEP else _FLOOR
-        parts = [_trim(0, block, floor) for block in _blocks(self.probabilities)]
+        parts = self._parts(floor)
         while len(parts) > 1:
             odd_one_out = parts[-1:] if len(parts) % 2 else []
             parts = [
@@ -82,6 +86,31 @@ class PoissonBinomial:
         start, window = parts[0]
         # Rounding of 1 − p adds up to a common factor; the exact total is 1.
         return start, window / window.sum()
+
+    def _parts(self, floor: float) -> list[tuple[int, FloatArray]]:
+        """Mass functions whose sum is S; one for all equal variables where there are many."""
+        if self.n > _LONG:
+            values, counts = np.unique(self.probabilities, return_counts=True)
+            if len(values) * _REPEATED <= self.n:
+                pairs = zip(values.tolist(), counts.tolist(), strict=True)
+                return sorted((_repeat(p, m, floor) for p, m in pairs), key=lambda q: q[1].size)
+        return [_trim(0, block, floor) for block in _blocks(self.probabilities)]
+
+
+def _repeat(p: float, count: int, floor: float) -> tuple[int, FloatArray]:
+    """The mass function of ``count`` equal variables, by ratios of neighbours from the mode on."""
+    if p in (0.0, 1.0):
+        return int(p) * count, np.ones(1)
+    mode = min(int((count + 1) * p), count)
+    # P[k] ≤ P[mode] exp(−(k − mode)²/(2 (s² + |k − mode|))): nothing above the floor is further.
+    reach = -2 * log(floor)
+    width = int(reach + sqrt(reach * (reach + count * p * (1 - p)))) + 1
+    up = np.arange(mode, min(mode + width, count))
+    down = np.arange(mode, max(mode - width, 0), -1)
+    above = np.cumprod((count - up) / (up + 1) * (p / (1 - p)))
+    below = np.cumprod(down / (count - down + 1) * ((1 - p) / p))
+    mass = np.concatenate([below[::-1], [1.0], above])
+    return _trim(mode - below.size, mass / mass.sum(), floor)
 
 
 def _blocks(probabilities: FloatArray) -> FloatArray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -70,6 +70,11 @@ class Table:
         domain = Domain(self.domain.attributes + other.domain.attributes)
         return Table(domain, np.hstack([self.codes, other.codes]))
 
+    def distinct(self) -> tuple[Table, Codes]:
+        """The rows that occur, in lexicographic order, and the number of each record's."""
+        first, which = number_rows(self.codes, self.domain.sizes)
+        return Table(self.domain, self.codes[first]), which
+
     @classmethod
     def of_all_values(cls, domain: Domain) -> Table:
         """List every joint value of a domain once, the last column changing fastest."""
@@ -117,6 +122,38 @@ class Table:
         frame = frame.set_axis(names, axis=1)
         columns = [_encode(frame[attribute.name], attribute) for attribute in domain]
         return cls(domain, np.column_stack(columns))
+
+
+def number_rows(codes: Codes, sizes: Sequence[int]) -> tuple[Codes, Codes]:
+    """One record of every row that occurs, rows in lexicographic order, and each record's number.
+
+    Rows are packed into one whole number, and packed anew where that would be too large. O(n) where
+    few rows are possible, and otherwise sorting n numbers.
+    """
+    key, possible = np.zeros(len(codes), dtype=np.int64), 1
+    for column, size in zip(codes.T, sizes, strict=True):
+        if possible * size > _MOST_ROWS:
+            first, key = _number_keys(key, possible)
+            possible = len(first)
+        key = key * size + column
+        possible *= size
+    return _number_keys(key, possible)
+
+
+# Packed rows are below this.
+_MOST_ROWS = 1 << 62
+
+
+def _number_keys(keys: Codes, possible: int) -> tuple[Codes, Codes]:
+    """One position of every key that occurs, ascending, and the rank of each key."""
+    if possible > 8 * len(keys) + 1024:
+        _, first, which = np.unique(keys, return_index=True, return_inverse=True)
+        return first, which.reshape(-1)
+    position = np.full(possible, -1, dtype=np.int64)
+    position[keys] = np.arange(len(keys))
+    occurs = position >= 0
+    rank = np.cumsum(occurs) - 1
+    return position[occurs], rank[keys]
 
 
 def _encode(series: pd.Series[Any], attribute: Attribute) -> Codes:

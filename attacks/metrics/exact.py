@@ -13,9 +13,11 @@ from reconbench.attacks.metrics.base import Bools, Codes, Floats
 from reconbench.bounds import TailRuns, WholePriors, majorise_tail
 from reconbench.datasets import Domain, Prior, Table, list_likeliest_values
 
-# Whole priors list so many values of a record at most, and so many numbers altogether.
+# Whole priors list so many values of a record at most, and so many numbers altogether: for records
+# that differ in what is known, and for all.
 MAX_VALUES = 1 << 10
 MAX_LISTED = 1 << 22
+MAX_EXPANDED = 1 << 25
 # So many more values of a record are looked at to bound the rest.
 DEPTH = 1 << 12
 
@@ -59,12 +61,11 @@ class ExactMatch:
         prefixes, columns and pairs): a record is right on all targets only if it is on a subset.
         """
         n, values = len(known), _count_values(prior, targets)
-        listed = max(1, min(MAX_VALUES, MAX_LISTED // n))
+        rows, which = known.distinct()
+        listed = max(1, min(MAX_VALUES, MAX_LISTED // len(rows), MAX_EXPANDED // n))
         if values <= listed:
-            return WholePriors(prior.conditional(known, targets).reshape(n, -1))
-        codes, which = np.unique(known.codes, axis=0, return_inverse=True)
-        rows, which = Table(known.domain, codes), which.reshape(-1)
-        deep = max(listed, min(DEPTH, MAX_LISTED // len(codes)))
+            return WholePriors(prior.conditional(rows, targets).reshape(len(rows), -1)[which])
+        deep = max(listed, min(DEPTH, MAX_LISTED // len(rows)))
         own = list_likeliest_values(prior, rows, targets, deep)
         top = own[:, :listed]
         subsets = [

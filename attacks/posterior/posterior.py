@@ -42,6 +42,7 @@ from reconbench.attacks.posterior.chains import (
     noise_levels,
     split_rhat,
 )
+from reconbench.attacks.posterior.count_model import CountModel
 from reconbench.attacks.posterior.exact import ExactPosterior
 from reconbench.attacks.posterior.gibbs import exchange
 from reconbench.attacks.posterior.gram_model import GramModel
@@ -272,9 +273,9 @@ def choose_model(
 
     ``true`` is its inverse noise variance; ``tables`` bound what is possible without noise.
     """
-    if view.n > GRAM_LIMIT:
-        return CellModel(view, release)
     single = len(view.targets) == 1
+    if view.n > GRAM_LIMIT:
+        return (CountModel if single else CellModel)(view, release)
     if not single and (true * len(release.workload) <= HOT or not joint_model.fits(view, release)):
         return CellModel(view, release)
     possible = None if tables is None else tables.mark_possible(view.target_domain.sizes)
@@ -326,7 +327,8 @@ class Model(Protocol):
         ...
 
     def tables(self, replicas: Codes) -> Codes:
-        """The hidden columns of replicas, (replicas, n, targets)."""
+        """The hidden columns of replicas, (replicas, n, targets), or counts of their values,
+        (replicas, rows, V)."""
         ...
 
     def posteriors(self) -> Posteriors: ...

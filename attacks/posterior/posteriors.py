@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import hypot
 from typing import Protocol
 
 import numpy as np
@@ -62,12 +63,14 @@ def estimate_best_possible(
 ) -> BestPossible:
     """Each chain judges the guess of the others, so that no guess profits from its own noise.
 
-    ``tables`` are hidden columns that the chains went through, (draws, chains, n, targets). Given
-    the release the truth is distributed as they are, and records depend on each other, so the
-    number of successes is counted table by table. ``records`` of them count, the first ones; all by
-    default.
+    ``tables`` are hidden columns that the chains went through, (draws, chains, n, targets), or
+    counts of their values, (draws, chains, rows, V). Given the release the truth is distributed as
+    they are, and records depend on each other, so the number of successes is counted table by
+    table. ``records`` of them count, the first ones; all by default. Counts do not say which
+    records are among the first.
     """
     count = view.n if records is None else records
+    counted = isinstance(posteriors, CountPosteriors)
     everyone = range(posteriors.chains)
     judged, batches = [], []
     counts: list[Codes] = []
@@ -75,15 +78,30 @@ def estimate_best_possible(
         guess = posteriors.guess([other for other in everyone if other != chain])[:count]
         judged.append(posteriors.success(chain, guess).sum())
         batches.append(posteriors.judge(chain, guess))
-        drawn = tables[:, chain, :count].reshape(-1, len(view.targets)).astype(np.int64)
-        guessed = np.tile(guess, (len(tables), 1))
-        hits = view.metric.score(
-            Table(view.target_domain, drawn), Table(view.target_domain, guessed)
-        )
-        counts.append(hits.reshape(len(tables), -1).sum(axis=1))
-    error = estimate_error(np.array(judged), np.array(batches))
-    successes = CompactTail.of_draws(count, np.concatenate(counts)) if converged else None
-    return BestPossible(float(np.mean(judged)), error, converged, successes)
+        if converged and not (counted and count < view.n):
+            counts.append(count_successes(posteriors, view, tables[:, chain], guess))
+    expected, error = float(np.mean(judged)), estimate_error(np.array(judged), np.array(batches))
+    if isinstance(posteriors, CountPosteriors):
+        expected, doubt = posteriors.remove_bias(expected, count)
+        error = hypot(error, doubt)
+    successes = CompactTail.of_draws(count, np.concatenate(counts)) if counts else None
+    return BestPossible(expected, error, converged, successes)
+
+
+def count_successes(
+    posteriors: Posteriors, view: AttackerView, tables: Codes, guess: Codes
+) -> Codes:
+    """How many records of each table a guess is right about.
+
+    Tables are (draws, n, targets), or counts of their values, (draws, rows, V). Guesses may be
+    those of the first records alone.
+    """
+    if isinstance(posteriors, CountPosteriors):
+        return posteriors.count_successes(tables, guess)
+    drawn = tables[:, : len(guess)].reshape(-1, len(view.targets)).astype(np.int64)
+    guessed = np.tile(guess, (len(tables), 1))
+    hits = view.metric.score(Table(view.target_domain, drawn), Table(view.target_domain, guessed))
+    return np.asarray(hits.reshape(len(tables), -1).sum(axis=1))
 
 
 def estimate_error(judged: Floats, batches: Floats) -> float:
@@ -110,8 +128,7 @@ def estimate_error(judged: Floats, batches: Floats) -> float:
 
 def number_groups(known: Table) -> Codes:
     """The number of each record's known values: the same for records that agree in all."""
-    _, group = np.unique(known.codes, axis=0, return_inverse=True)
-    return np.asarray(group.ravel(), dtype=np.int64)
+    return known.distinct()[1]
 
 
 def sum_by_group(values: Floats, group: Codes) -> Floats:
@@ -175,6 +192,74 @@ class ColumnPosteriors:
             truth = Table(domain, np.full((len(guess), 1), v))
             total += chances[..., group, v] * self.view.metric.score(truth, table)
         return np.asarray(np.clip(total, 0.0, 1.0))
+
+
+@dataclass(frozen=True)
+class CountPosteriors(ColumnPosteriors):
+    """The same on a long table: what can be is computed for distinct known rows, not for records.
+
+    Groups are the distinct known rows.
+    """
+
+    @classmethod
+    def of_shares(cls, view: AttackerView, group: Codes, sums: Floats) -> CountPosteriors:
+        """From the shares of values that were kept in each batch, (batches, chains, rows, V)."""
+        batches = np.array([_normalise(kept) for kept in sums if kept.any()])
+        return cls(view, group, _normalise(sums.sum(axis=0)), batches)
+
+    def remove_bias(self, judged: float, records: int) -> tuple[float, float]:
+        """The expected successes of the best guess, and how much of its correction is in doubt.
+
+        ``records`` of them were judged, the first ones.
+
+        On a long table many records nearly tie. Guesses of C − 1 chains that another one judges
+        lose some of these: they are worth s²/(C − 1) below the best, s² going by the noise of a
+        chain. All C chains judging their own guess overstate the best by s²/C: for two values whose
+        probabilities differ by δ̂ = δ + noise, ∫ (E |δ̂| − |δ|) dδ = ∫ (|δ| − E sign(δ̂) δ) dδ, so
+        this holds where ties are as dense as near-ties. A quarter of the gap is left as doubt.
+        """
+        own = self._worth(self.chances.mean(axis=0))
+        guess = self.guess(range(self.chains))[:records]
+        gap = float((own * self._tally(guess)).sum()) - judged
+        return judged + gap * self.chains / (2 * self.chains - 1), abs(gap) / 4
+
+    def judge(self, chain: int, guess: Codes) -> Floats:
+        batches = self.chances[None] if self.batches is None else self.batches
+        return np.asarray((self._worth(batches[:, chain]) * self._tally(guess)).sum(axis=(1, 2)))
+
+    def count_successes(self, counts: Codes, guess: Codes) -> Codes:
+        """How many records a guess is right about, for counts of values, (draws, rows, V).
+
+        Which record of a row has which value is uniform given the counts: where guesses for the
+        records of a row differ, so does the number of successes, and its mean is rounded.
+        """
+        # Each record of a row has the share of its guesses that the row's values succeed with.
+        tally = self._tally(guess)
+        right = self._worth(np.eye(tally.shape[1])) @ (tally / tally.sum(axis=1, keepdims=True)).T
+        return np.asarray(np.rint(np.einsum("dgv,vg->d", counts, right)), dtype=np.int64)
+
+    def _success(self, chances: Floats, guess: Codes) -> Floats:
+        return np.asarray(self._worth(chances)[..., self.group[: len(guess)], guess[:, 0]])
+
+    def _tally(self, guess: Codes) -> Codes:
+        """How many records of every row have which guess, (rows, V)."""
+        shape = self.chances.shape[1:]
+        flat = self.group[: len(guess)] * shape[1] + guess[:, 0]
+        return np.bincount(flat, minlength=shape[0] * shape[1]).reshape(shape)
+
+    def _worth(self, chances: Floats) -> Floats:
+        """The chance of success of every guess, (…, V), from the chances of every value."""
+        if isinstance(self.view.metric, ExactMatch):
+            return chances
+        every = Table.of_all_values(self.view.target_domain).codes
+        truth, guess = np.repeat(every, len(every), axis=0), np.tile(every, (len(every), 1))
+        domain = self.view.target_domain
+        hits = self.view.metric.score(Table(domain, truth), Table(domain, guess))
+        return np.asarray(np.clip(chances @ hits.reshape(len(every), -1), 0.0, 1.0))
+
+
+def _normalise(shares: Floats) -> Floats:
+    return np.asarray(shares / shares.sum(axis=-1, keepdims=True))
 
 
 @dataclass(frozen=True)

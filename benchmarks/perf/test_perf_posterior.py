@@ -1,14 +1,18 @@
-"""The posterior sampler against RAP, and its compiled sweep against numpy."""
+"""The posterior sampler against RAP, its sweep against numpy, and counts against records."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 import numpy as np
+import pytest
 import torch
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from reconbench.attacks import AttackerView
+from reconbench.attacks.posterior import posterior
+from reconbench.attacks.posterior.cell_model import CellModel
+from reconbench.attacks.posterior.count_model import CountModel
 from reconbench.attacks.posterior.gibbs import gram_sweep
 from reconbench.attacks.posterior.gram_model import GramModel
 from reconbench.attacks.posterior.posterior import Posterior
@@ -90,3 +94,22 @@ def test_compiled_sweep_is_twenty_times_numpy(
     benchmark.extra_info["numpy over compiled sweep, time"] = slow / fast
     benchmark(lambda: compiled_sweep(one, uniforms))
     assert slow >= 20 * fast
+
+
+def test_counts_are_five_times_records(
+    benchmark: BenchmarkFixture, fastest: Fastest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same sweeps of the same game of 10,000 records, by counts and record by record."""
+    known = ("MAR", "RELP", "DIS", "ESP", "SEX")
+    view = Round.draw(Game("acs", ("AGEP",), 3.0, n=10_000, known=known)).view
+    attack = Posterior(sweeps=40, burn_in=30, rounds=1)
+
+    def play(form: type[CountModel] | type[CellModel]) -> None:
+        monkeypatch.setattr(posterior, "choose_model", form)
+        attack.sample(view, np.random.default_rng(0))
+
+    play(CountModel)
+    counts, records = fastest(3, lambda: play(CountModel), lambda: play(CellModel))
+    benchmark.extra_info["record by record over counts, time"] = records / counts
+    benchmark(lambda: play(CountModel))
+    assert records >= 5 * counts

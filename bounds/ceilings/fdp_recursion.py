@@ -53,6 +53,7 @@ from reconbench.bounds.guarantees.relation import require_replace_one
 _PRICES = 97
 # The recursion takes quadratic time: fully listed priors of more targets are not bounded.
 MAX_TARGETS = 1_000
+MAX_TAILED = 100_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,8 +98,9 @@ class FdpRecursion(HighProbabilityBound):
         whole = targets.whole_priors
         if whole.success is not None:
             raise NotApplicable(f"{cls.name} is for exact match")
-        if targets.n > MAX_TARGETS and not np.any(whole.tail_mass):
-            raise NotApplicable(f"{cls.name} takes at most {MAX_TARGETS} targets, got {targets.n}")
+        most = MAX_TAILED if np.any(whole.tail_mass) else MAX_TARGETS
+        if targets.n > most:
+            raise NotApplicable(f"{cls.name} takes at most {most} targets, got {targets.n}")
         return cls(whole.priors, guarantee, whole.tail_mass, whole.tail_runs)
 
     def _tail_at(self, v: int) -> float:

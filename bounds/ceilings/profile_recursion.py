@@ -20,7 +20,7 @@ from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from reconbench.bounds._validate import FloatArray
 from reconbench.bounds.ceilings.base import CONFIDENCES, BestGuessBound, failure_rate, smallest
@@ -58,8 +58,8 @@ class ProfileRecursion(BestGuessBound):
     def _tail_at(self, v: int) -> float:
         return min(float(self._sums[v]), self._lines.tail(v))
 
-    def _pairs(self, count: int) -> tuple[FloatArray, FloatArray]:
-        """Some ε up to the end of the profile, and γ_j at each: one row a target."""
+    def _pairs(self, count: int, success: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Some ε up to the end of the profile, and γ_j at each: one row a prior success."""
         guarantee = self.guarantee
         largest = largest_epsilon(guarantee)
         epsilons = (
@@ -69,7 +69,7 @@ class ProfileRecursion(BestGuessBound):
         if isinstance(guarantee, ApproxDP | PureDP):
             # Whatever δ(∞) is called, the pair itself holds.
             deltas[-1] = guarantee.delta if isinstance(guarantee, ApproxDP) else 0.0
-        p = self.best_prior_success[:, None]
+        p = success[:, None]
         # δ/(p e^ε + 1 − p) = δ e^−ε/(p + (1 − p) e^−ε)
         shrink = np.exp(-epsilons)
         weight = p + (1 - p) * shrink
@@ -80,11 +80,12 @@ class ProfileRecursion(BestGuessBound):
     @cached_property
     def _sums(self) -> FloatArray:
         """min over ε of P[S ≥ v] + Σ_j γ_j, v = 0, …, n + 1."""
-        epsilons, gammas = self._pairs(_SUMS)
+        success, counts = self._distinct
+        epsilons, gammas = self._pairs(_SUMS, success)
         tails = np.array(
             [
                 PoissonBinomial(beta(self.best_prior_success, float(epsilon))).tails + spent
-                for epsilon, spent in zip(epsilons, gammas.sum(axis=0), strict=True)
+                for epsilon, spent in zip(epsilons, counts @ gammas, strict=True)
             ]
         )
         best: FloatArray = np.minimum(tails.min(axis=0), 1.0)
@@ -93,9 +94,15 @@ class ProfileRecursion(BestGuessBound):
 
     @cached_property
     def _lines(self) -> Lines:
-        epsilons, gammas = self._pairs(_EPSILONS)
-        slopes = [beta(self.best_prior_success, float(epsilon)) for epsilon in epsilons]
-        return Lines(np.stack(slopes, axis=1), gammas)
+        success, counts = self._distinct
+        epsilons, gammas = self._pairs(_EPSILONS, success)
+        slopes = [beta(success, float(epsilon)) for epsilon in epsilons]
+        return Lines(np.stack(slopes, axis=1), gammas, counts)
+
+    @cached_property
+    def _distinct(self) -> tuple[FloatArray, NDArray[np.int64]]:
+        """The prior successes that occur, and how many targets have each."""
+        return np.unique(self.best_prior_success, return_counts=True)
 
 
 def profile_recursion_ceilings(

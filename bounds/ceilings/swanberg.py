@@ -144,11 +144,16 @@ class Theorem35(BestGuessBound):
         if v > self.n:
             return 0.0
         # P[L ≥ v] ≤ T(v) + α(v)·n·δ, α(v) = max_{1 ≤ j ≤ n} (T(v − j) − T(v))/j.
-        # T(v − j) = 1 for all j ≥ v, where the smallest such j gives the maximum.
+        # T(v − j) = 1 for all j ≥ v − sure, where the smallest such j gives the maximum.
         tails, here = self._sum.tails, float(self._sum.tails[v])
-        j = np.arange(first, max(first, v) + 1)
+        j = np.arange(first, max(first, v - self._sure) + 1)
         alpha = float(np.max((tails[np.maximum(v - j, 0)] - here) / j))
         return min(1.0, here + alpha * self._n_delta)
+
+    @cached_property
+    def _sure(self) -> int:
+        """The largest v with T(v) = 1: the sum is never smaller, as far as doubles tell."""
+        return int(np.searchsorted(-self._sum.tails, -1.0, side="right")) - 1
 
     @property
     def _n_delta(self) -> float:

@@ -24,7 +24,7 @@ from reconbench.datasets.network.elimination import (
     restrict,
 )
 from reconbench.datasets.network.likeliest import list_likeliest
-from reconbench.datasets.table import Table
+from reconbench.datasets.table import Table, number_rows
 
 SUM_TOLERANCE = 1e-6
 # Odds of one column are cut here, so that those of all columns together stay within doubles.
@@ -419,8 +419,8 @@ def _distinct(evidence: dict[int, Codes], size: int) -> tuple[dict[int, Codes], 
     if not evidence:
         return {}, np.zeros(size, dtype=np.int64)
     rows = np.column_stack(list(evidence.values()))
-    distinct, which = np.unique(rows, axis=0, return_inverse=True)
-    return dict(zip(evidence, distinct.T, strict=True)), which.reshape(-1)
+    first, which = number_rows(rows, [int(codes.max()) + 1 for codes in evidence.values()])
+    return dict(zip(evidence, rows[first].T, strict=True)), which
 
 
 def _refuse_large(cells: int) -> None:

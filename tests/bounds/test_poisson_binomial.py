@@ -17,7 +17,7 @@ from scipy.optimize import brentq
 from scipy.special import expit, ndtr
 from scipy.stats import binom
 
-from reconbench.bounds import PoissonBinomial
+from reconbench.bounds import PoissonBinomial, poisson_binomial
 
 FloatArray = NDArray[np.float64]
 
@@ -194,3 +194,13 @@ def test_the_callers_array_is_neither_kept_nor_changed() -> None:
     assert sums.tail(2) == 0.25
     with pytest.raises(ValueError, match="read-only"):
         sums.tails[0] = 0.0
+
+
+def test_equal_variables_of_a_long_sum_are_one_binomial(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    p = rng.choice(np.array([0.0, 1e-7, 0.2, 0.5, 0.93, 1.0]), 30_000)
+    grouped = PoissonBinomial(p).tails
+    monkeypatch.setattr(poisson_binomial, "_LONG", p.size)
+    blocks = PoissonBinomial(p).tails
+    likely = blocks > 1e-50
+    assert np.allclose(grouped[likely], blocks[likely], rtol=1e-11, atol=0)

@@ -125,3 +125,17 @@ def test_join_and_hash() -> None:
     assert table.project(["age", "size"]).sha256() != table.project(["size", "age"]).sha256()
     with pytest.raises(DomainError, match="cannot join tables of 2 and 1"):
         table.project(["colour"]).join(Table(DOMAIN.project(["age"]), np.array([[0]])))
+
+
+@pytest.mark.parametrize("sizes", [(3, 2, 4), (1_000, 7), (10,) * 40])
+def test_distinct_rows(sizes: tuple[int, ...]) -> None:
+    """Rows that fit one lookup, that are sorted, and that do not fit one number."""
+    rng = np.random.default_rng(0)
+    domain = Domain(
+        tuple(Attribute(f"c{i}", tuple(map(str, range(size)))) for i, size in enumerate(sizes))
+    )
+    codes = rng.integers(0, sizes, (50, len(sizes)))[rng.integers(0, 50, 300)]
+    rows, which = Table(domain, codes).distinct()
+    expected, numbers = np.unique(codes, axis=0, return_inverse=True)
+    assert np.array_equal(rows.codes, expected)
+    assert np.array_equal(which, numbers.reshape(-1))

@@ -11,8 +11,10 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from reconbench.bounds._validate import FloatArray
 
@@ -22,14 +24,18 @@ _HALVINGS = 40
 
 @dataclass(frozen=True, eq=False)
 class Lines:
-    """x_j(Q) = min over k of slopes[j, k]·Q + constants[j, k], one row a target."""
+    """x_j(Q) = min over k of slopes[j, k]·Q + constants[j, k], one row a target.
+
+    `counts`, if given, says how many targets have each row.
+    """
 
     slopes: FloatArray
     constants: FloatArray
+    counts: NDArray[np.int64] | None = None
 
-    @property
+    @cached_property
     def n(self) -> int:
-        return len(self.slopes)
+        return len(self.slopes) if self.counts is None else int(self.counts.sum())
 
     def ceiling(self, failure: float) -> int:
         """The smallest v for which P[L > v] ≥ failure is impossible; n where there is none."""
@@ -69,11 +75,17 @@ class Lines:
         P[L without j ≥ i] exceeds P[L > i] by P[L = i, j wrong]: at most P[L = i], and n − i times
         that over all j. So Σ_j x_j grows by at most P[L = i] times the n − i largest slopes.
         """
-        row = np.arange(self.n)
+        row = np.arange(len(self.slopes))
         lowest = np.argmin(tangent * self.slopes + self.constants, axis=1)
-        slopes = self.slopes[row, lowest]
-        reach = at_least * float(slopes.sum()) + float(self.constants[row, lowest].sum())
-        largest = float(np.partition(slopes, max(i - 1, 0))[i:].sum())
+        slopes, constants = self.slopes[row, lowest], self.constants[row, lowest]
+        if self.counts is None:
+            reach = at_least * float(slopes.sum()) + float(constants.sum())
+            largest = float(np.partition(slopes, max(i - 1, 0))[i:].sum())
+        else:
+            reach = at_least * float(slopes @ self.counts) + float(constants @ self.counts)
+            order = np.argsort(slopes)
+            below = np.maximum(np.cumsum(self.counts[order]) - i, 0)
+            largest = float(slopes[order] @ np.diff(below, prepend=0))
         if largest == 0:
             return math.inf if right > reach else 0.0
         return (right - reach) / largest

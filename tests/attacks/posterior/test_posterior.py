@@ -13,9 +13,10 @@ from reconbench.attacks import AttackError, AttackerView, WithinL1
 from reconbench.attacks.baselines import PriorGuess, RandomGuess
 from reconbench.attacks.posterior import cell_model, chains, gibbs, gram_model, posterior
 from reconbench.attacks.posterior.cell_model import CellModel
+from reconbench.attacks.posterior.count_model import CountModel
 from reconbench.attacks.posterior.gram_model import GramModel
 from reconbench.attacks.posterior.joint_model import JointModel
-from reconbench.attacks.posterior.posterior import Plan, Posterior
+from reconbench.attacks.posterior.posterior import Model, Plan, Posterior
 from reconbench.attacks.posterior.posteriors import ColumnPosteriors
 from reconbench.attacks.rap.problem import require_marginals
 from reconbench.attacks.rap.rap import Rap
@@ -49,9 +50,9 @@ def enumerated(view: AttackerView) -> Floats:
     return result
 
 
-def ran(view: AttackerView, form: type, sweeps: int, ladder: Floats) -> posterior.Model:
+def ran(view: AttackerView, form: type, sweeps: int, ladder: Floats) -> Model:
     """Two chains of the given form at the given inverse noise variances."""
-    model: posterior.Model = form(view, require_marginals(view.release))
+    model: Model = form(view, require_marginals(view.release))
     plan = Plan(ladder, np.geomspace(ladder[0], ladder[-1], 60), sweeps // 2, 1)
     Posterior(chains=2).run(model, plan, np.random.default_rng(3))
     return model
@@ -72,7 +73,7 @@ def sampled(view: AttackerView, form: type, sweeps: int, levels: int = 1) -> Flo
     return result
 
 
-@pytest.mark.parametrize("form", [GramModel, CellModel])
+@pytest.mark.parametrize("form", [GramModel, CellModel, CountModel])
 @pytest.mark.parametrize(
     ("targets", "k", "epsilon", "n"),
     [(("c",), 3, 3.0, 4), (("c",), 1, 10.0, 4), (("a",), 5, 30.0, 4), (("d",), 2, 100.0, 4)],
@@ -155,7 +156,7 @@ def test_joint_sums_and_errors_stay_right(make_view: MakeView, targets: tuple[st
         assert error == pytest.approx(expected, rel=1e-9)
 
 
-@pytest.mark.parametrize("form", [GramModel, CellModel])
+@pytest.mark.parametrize("form", [GramModel, CellModel, CountModel])
 def test_tempering_leaves_the_posterior_as_it_is(make_view: MakeView, form: type) -> None:
     view, _ = make_view(("c",), epsilon=30.0, n=4, seed=5)
     assert np.abs(sampled(view, form, 3_000, levels=4) - enumerated(view)).max() < 0.06
@@ -347,7 +348,7 @@ def test_same_seed_same_guess(make_view: MakeView, targets: tuple[str, ...]) -> 
     assert np.array_equal(twice[0].scores, twice[1].scores)
 
 
-def test_long_tables_take_the_residual_form(
+def test_long_tables_are_sampled_by_counts(
     make_view: MakeView, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     view, _ = make_view(epsilon=10.0, n=60)

@@ -121,3 +121,12 @@ def test_large_tables_list_few_values() -> None:
     bound = PriorExact(whole.priors, GaussianDP(0.7), whole.tail_mass, whole.tail_runs)
     full = prior.conditional(known.project(known.domain.names), prior.visit_order[:1])
     assert bound.mean <= PriorExact(full, GaussianDP(0.7)).mean
+
+
+def test_long_tables_of_few_rows_have_whole_priors() -> None:
+    """The limit on listed numbers is one on distinct known rows."""
+    prior = load_prior("acs")
+    known = draw_known(prior, games("acs")[0], 100_000)
+    whole = METRIC.whole_priors(prior, known, ["AGEP"])
+    assert whole.priors.shape == (100_000, 10) and not np.any(whole.tail_mass)
+    assert np.allclose(whole.priors[:50], prior.conditional(known, ["AGEP"])[:50])

@@ -26,6 +26,7 @@ from reconbench.bounds.ceilings.profile_recursion import (
     ProfileRecursion,
     profile_recursion_ceilings,
 )
+from reconbench.bounds.ceilings.programs.recursion import Lines
 
 FloatArray = NDArray[np.float64]
 Pairs = list[tuple[float, float]]
@@ -130,3 +131,18 @@ def test_one_target_is_below_the_published_bound(guarantee: Guarantee) -> None:
     for p in (0.01, 0.3, 0.8):
         tail = float(ProfileRecursion(np.array([p]), guarantee).tail(1))
         assert p <= tail <= float(guarantee.power(p)) * (1 + 1e-3)
+
+
+def test_equal_targets_count_once() -> None:
+    """Lines with counts force the same mass as one line for every target."""
+    rng = np.random.default_rng(0)
+    counts = np.array([5, 1, 30, 4])
+    slopes, constants = rng.random((4, 6)), 0.1 * rng.random((4, 6))
+    short = Lines(slopes, constants, counts)
+    every = Lines(np.repeat(slopes, counts, axis=0), np.repeat(constants, counts, axis=0))
+    assert short.n == every.n == 40
+    for v in range(1, 41, 6):
+        assert short.tail(v) == pytest.approx(every.tail(v), rel=1e-9)
+    assert [short.ceiling(f) for f in (0.95, 0.5, 0.05)] == [
+        every.ceiling(f) for f in (0.95, 0.5, 0.05)
+    ]

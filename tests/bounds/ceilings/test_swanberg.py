@@ -253,3 +253,14 @@ def test_other_bad_input_is_refused() -> None:
         Corollary34([CompactTail(1, 1, (0.5,)), CompactTail(2, 1, (0.5,))], guarantee)
     with pytest.raises(ValueError, match="epsilon must be"):
         beta(0.5, -1.0)
+
+
+def test_tails_far_below_the_sum_do_not_matter() -> None:
+    """α(v) is the same maximum if every j is looked at."""
+    rng = np.random.default_rng(0)
+    bound = Theorem35(rng.uniform(0.4, 0.6, 300), ApproxDP(1.0, 1e-4))
+    tails = bound._sum.tails
+    for v in range(1, 301):
+        j = np.arange(1, v + 1)
+        alpha = np.max((tails[v - j] - tails[v]) / j)
+        assert bound._tail_at(v) == min(1.0, tails[v] + alpha * (300 * 1e-4))
