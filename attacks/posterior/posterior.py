@@ -37,6 +37,7 @@ from reconbench.attacks.posterior.chains import (
     noise_levels,
     split_rhat,
 )
+from reconbench.attacks.posterior.draw_model import DrawModel, takes_draws
 from reconbench.attacks.posterior.gibbs import exchange
 from reconbench.attacks.posterior.gram_model import GramModel
 from reconbench.attacks.posterior.posteriors import Posteriors, estimate_best_possible
@@ -94,9 +95,8 @@ class Posterior:
     ) -> Sampled:
         """Run the chains; ``work`` is what they may take on a short table, WORK by default."""
         release = require_playable(self, view, MarginalsRelease).touching(view.targets)
-        gram = len(view.targets) == 1 and view.n <= GRAM_LIMIT
-        model: Model = GramModel(view, release) if gram else CellModel(view, release)
         true = coldest_level(release.noise_sd, len(release.domain), release.k)
+        model = choose_form(view, release, true)(view, release)
         most = max(1, model.most_replicas // self.chains)
         levels = noise_levels(true, len(release.workload), most)
         work = (WORK if work is None else work) * min(max(view.n / LONG, 1), 10)
@@ -164,6 +164,15 @@ class Posterior:
         for row, chance in zip(at, rng.random(at.shape), strict=True):
             exchange(row, weights, errors, chance, t % 2)
         return errors
+
+
+def choose_form(
+    view: AttackerView, release: MarginalsRelease, weight: float
+) -> type[GramModel | DrawModel | CellModel]:
+    """The cheapest form of a posterior, given the largest inverse noise variance."""
+    if len(view.targets) == 1 and view.n <= GRAM_LIMIT:
+        return GramModel
+    return DrawModel if takes_draws(view, release, weight) else CellModel
 
 
 @dataclass(frozen=True)
