@@ -149,34 +149,44 @@ def square_error(codes: Shorts, own: Floats, group: Codes, places: Shorts, ways:
 
 @compiled
 def follow_values(
-    states: Shorts,
+    before: Shorts,
+    after: Shorts,
     log_means: Floats,
     values: Shorts,
     groups: Codes,
     answers: Floats,
+    group: Codes,
     places: Shorts,
     ways: Floats,
-    members: Codes,
-    starts: Codes,
     w: float,
 ) -> Floats:
-    """Likelihoods of values, over the mean one, in every state that chains went through.
+    """Likelihoods of values, over the mean one, in every sweep that was kept.
 
-    ``states``, (S, d′, n), with ``log_means``, (S, n), as `draw_sweep` left them. Value v,
-    (V, d′), is one of group g = ``groups[v]``, whose records are ``members[starts[g] :
-    starts[g + 1]]``; the mean over them is returned, (S, V).
+    ``before`` and ``after``, (S, d′, n), are the tables around a sweep, which left ``log_means``,
+    (S, n). When it came to record i, the records before i had moved and those after had not: these
+    are the others that log_means[i] was computed with. Value v, (V, d′), is one of group
+    ``groups[v]``; its mean over the records of that group is returned, (S, V).
     """
-    count, _, n = states.shape
+    count, _, n = before.shape
     odds = np.empty((count, len(values)))
     index = np.empty(n, dtype=np.uint16)
+    old, new = np.empty(n), np.empty(n)
     for s in range(count):
         for v in range(len(values)):
             g = groups[v]
-            find_agreements(values[v], states[s], places[g], index)
-            whole = count_shared(index, ways) - answers[v]
-            total = 0.0
-            for m in range(starts[g], starts[g + 1]):
-                i = members[m]
-                total += np.exp(-w * (whole - ways[index[i]]) - log_means[s, i])
-            odds[s, v] = total / (starts[g + 1] - starts[g])
+            find_agreements(values[v], after[s], places[g], index)
+            for j in range(n):
+                new[j] = ways[index[j]]
+            find_agreements(values[v], before[s], places[g], index)
+            for j in range(n):
+                old[j] = ways[index[j]]
+            ahead, behind = old.sum() - answers[v], 0.0
+            total, members = 0.0, 0
+            for i in range(n):
+                ahead -= old[i]
+                if group[i] == g:
+                    total += np.exp(-w * (behind + ahead) - log_means[s, i])
+                    members += 1
+                behind += new[i]
+            odds[s, v] = total / members
     return odds

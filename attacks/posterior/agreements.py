@@ -44,9 +44,8 @@ class Agreements:
     def __init__(self, view: AttackerView, release: MarginalsRelease) -> None:
         known, hidden = len(view.known.domain), len(view.targets)
         self.group = number_groups(view.known)
-        self.members = np.argsort(self.group, kind="stable")
-        self.starts = np.append(0, np.cumsum(np.bincount(self.group)))
-        self.known = Table(view.known.domain, view.known.codes[self.members[self.starts[:-1]]])
+        _, first = np.unique(self.group, return_index=True)
+        self.known = Table(view.known.domain, view.known.codes[first])
         agreed = np.zeros((len(self.known), view.n), dtype=np.int64)
         for name in self.known.domain.names:
             agreed += self.known.column(name)[:, None] == view.known.column(name)
@@ -93,12 +92,18 @@ class Agreements:
         return draw_sweep(codes, own, *fixed, drawn, answers, weight, uniforms, log_means)
 
     def follow(
-        self, states: Shorts, log_means: Floats, values: Shorts, groups: Codes, weight: float
+        self,
+        before: Shorts,
+        after: Shorts,
+        log_means: Floats,
+        values: Shorts,
+        groups: Codes,
+        weight: float,
     ) -> Floats:
-        """`follow_values` through the states that were kept."""
+        """`follow_values` through the sweeps that were kept."""
         answers = self.sum_answers(values, groups)
-        fixed = self._places, self._ways, self.members, self.starts
-        return follow_values(states, log_means, values, groups, answers, *fixed, weight)
+        fixed = self.group, self._places, self._ways, weight
+        return follow_values(before, after, log_means, values, groups, answers, *fixed)
 
 
 class _Tables:

@@ -32,7 +32,7 @@ KEPT = 1 << 22
 # each group, and of all, that guesses are made among.
 PILOT = 256
 PILOT_STATES = 12
-CANDIDATES = 16
+CANDIDATES = 12
 MOST_CANDIDATES = 1 << 11
 
 
@@ -102,6 +102,7 @@ class DrawModel:
         drawn = drawn.reshape(at.size, fresh, n, -1)
         answers = answers.reshape(at.size, fresh, n)
         uniforms = rng.random((*at.shape, n))
+        self._before = self._codes[at[:, -1]]
         for (chain, level), replica in np.ndenumerate(at):
             self._errors[replica] += self._agreements.sweep(
                 self._codes[replica],
@@ -131,14 +132,14 @@ class DrawModel:
         self._clear(sweeps)
 
     def _clear(self, sweeps: int) -> None:
-        self._kept: list[tuple[Shorts, Floats]] = []
+        self._kept: list[tuple[Shorts, Shorts, Floats]] = []
         self._every = 1 + sweeps * len(self._log_means) * self._view.n * len(self._alone) // KEPT
         self._turn = 0
 
     def keep(self, replicas: Codes) -> None:
         self._turn += 1
         if self._turn % self._every == 0:
-            self._kept.append((self._codes[replicas], self._log_means.copy()))
+            self._kept.append((self._before, self._codes[replicas], self._log_means.copy()))
 
     def tables(self, replicas: Codes) -> Codes:
         return self._codes[replicas].transpose(0, 2, 1).astype(np.int64)
@@ -146,9 +147,9 @@ class DrawModel:
     def posteriors(self) -> Posteriors:
         return FollowedPosteriors(self._make_trail(self._kept), self._group, self._candidates)
 
-    def _make_trail(self, kept: list[tuple[Shorts, Floats]]) -> Trail:
-        states, log_means = (np.stack(parts) for parts in zip(*kept, strict=True))
-        return Trail(self._view, self._agreements, states, log_means, self._weight)
+    def _make_trail(self, kept: list[tuple[Shorts, Shorts, Floats]]) -> Trail:
+        before, after, log_means = (np.stack(parts) for parts in zip(*kept, strict=True))
+        return Trail(self._view, self._agreements, before, after, log_means, self._weight)
 
     def _choose_candidates(self) -> Codes:
         """The likeliest values of each group by a pilot: (groups, candidates, d′)."""

@@ -20,6 +20,7 @@ from reconbench.datasets.network.elimination import (
     Factor,
     Floats,
     elimination_order,
+    find_quantiles,
     largest_clique,
     restrict,
 )
@@ -168,7 +169,7 @@ class BayNet:
                     rows = np.broadcast_to(own[:, None], (size, now))
                     for v in scope:
                         rows = rows * self.domain.sizes[v] + chosen[v]
-                    chosen[variable] = _find_quantiles(below, rows, rng.random((size, now)))
+                    chosen[variable] = find_quantiles(below, rows, rng.random((size, now)))
                 drawn[:, first : first + now] = np.stack([chosen[v] for v in wanted], axis=-1)
             return (drawn,)
 
@@ -367,21 +368,6 @@ class _Plan:
             clique = frozenset[int]().union(*(scope for scope in live if v in scope))
             live = [scope for scope in live if v not in scope] + [clique - {v}]
         return live
-
-
-def _find_quantiles(below: Floats, rows: Codes, uniforms: Floats) -> Codes:
-    """The values at quantiles of distributions: how many cumulative chances are not above them.
-
-    ``below`` has one distribution per row of its last axis. Bisection looks at log V of its V
-    numbers, and the last one, which is 1, stands in for what is beyond it.
-    """
-    last, flat, first = below.shape[-1] - 1, below.reshape(-1), rows * below.shape[-1]
-    found, step = np.zeros_like(rows), 1 << last.bit_length() >> 1
-    while step:
-        at = found + (step - 1)
-        found += step * (flat[first + np.minimum(at, last)] <= uniforms)
-        step >>= 1
-    return found
 
 
 def _trace_back(batch: Elimination, order: Sequence[int], size: int) -> dict[int, Codes]:

@@ -13,8 +13,9 @@ from reconbench.attacks import AttackError, AttackerView, WithinL1
 from reconbench.attacks.baselines import PriorGuess, RandomGuess
 from reconbench.attacks.posterior import cell_model, chains, gibbs, gram_model, posterior
 from reconbench.attacks.posterior.cell_model import CellModel
+from reconbench.attacks.posterior.draw_model import DrawModel
 from reconbench.attacks.posterior.gram_model import GramModel
-from reconbench.attacks.posterior.posterior import Plan, Posterior
+from reconbench.attacks.posterior.posterior import Model, Plan, Posterior
 from reconbench.attacks.posterior.posteriors import ColumnPosteriors
 from reconbench.attacks.rap.problem import require_marginals
 from reconbench.attacks.rap.rap import Rap
@@ -48,9 +49,9 @@ def enumerated(view: AttackerView) -> Floats:
     return result
 
 
-def ran(view: AttackerView, form: type, sweeps: int, ladder: Floats) -> GramModel | CellModel:
+def ran(view: AttackerView, form: type, sweeps: int, ladder: Floats) -> Model:
     """Two chains of the given form at the given inverse noise variances."""
-    model: GramModel | CellModel = form(view, require_marginals(view.release))
+    model: Model = form(view, require_marginals(view.release))
     plan = Plan(ladder, np.geomspace(ladder[0], ladder[-1], 60), sweeps // 2, 1)
     Posterior(chains=2).run(model, plan, np.random.default_rng(3), exact=False)
     return model
@@ -86,7 +87,11 @@ def test_one_column_is_the_enumerated_posterior(
         assert np.abs(sampled(view, form, 6_000) - enumerated(view)).max() < 0.05
 
 
-@pytest.mark.parametrize("weak", [0.0, inf], ids=["columns and blocks", "blocks alone"])
+@pytest.mark.parametrize(
+    ("form", "weak"),
+    [(CellModel, 0.0), (CellModel, inf), (DrawModel, inf)],
+    ids=["columns and blocks", "blocks alone", "followed draws"],
+)
 @pytest.mark.parametrize(
     ("targets", "k", "epsilon", "n", "left_out"),
     [
@@ -106,17 +111,31 @@ def test_several_columns_are_the_enumerated_posterior(
     epsilon: float,
     n: int,
     left_out: tuple[str, ...],
+    form: type,
     weak: float,
 ) -> None:
-    """3,000 sweeps: with one in three worth a draw of its own, 0.08 is five standard errors."""
+    """3,000 sweeps: with one in three worth a draw of its own, 0.08 is five standard errors.
+
+    Draws alone are for weak evidence.
+    """
+    epsilon = min(epsilon, 10.0) if form is DrawModel else epsilon
     view, _ = make_view(targets, k=k, epsilon=epsilon, n=n, seed=1, left_out=left_out)
     monkeypatch.setattr(cell_model, "WEAK", weak)
-    assert np.abs(sampled(view, CellModel, 3_000) - enumerated(view)).max() < 0.08
+    assert np.abs(sampled(view, form, 3_000) - enumerated(view)).max() < 0.08
 
 
-@pytest.mark.parametrize("form", [GramModel, CellModel])
-def test_tempering_leaves_the_posterior_as_it_is(make_view: MakeView, form: type) -> None:
-    view, _ = make_view(("c",), epsilon=30.0, n=4, seed=5)
+@pytest.mark.parametrize(
+    ("form", "targets", "epsilon", "n"),
+    [
+        (GramModel, ("c",), 30.0, 4),
+        (CellModel, ("c",), 30.0, 4),
+        (DrawModel, ("a", "b"), 10.0, 3),
+    ],
+)
+def test_tempering_leaves_the_posterior_as_it_is(
+    make_view: MakeView, form: type, targets: tuple[str, ...], epsilon: float, n: int
+) -> None:
+    view, _ = make_view(targets, epsilon=epsilon, n=n, seed=5)
     assert np.abs(sampled(view, form, 3_000, levels=4) - enumerated(view)).max() < 0.06
 
 
