@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from reconbench.attacks.base import AttackerView, log_chances
 from reconbench.attacks.posterior.agreements import LARGEST_CODE, Agreements
+from reconbench.attacks.posterior.cell_model import FRESH, WEAK
 from reconbench.attacks.posterior.followed import FollowedPosteriors, Trail
 from reconbench.attacks.posterior.posteriors import Posteriors, number_values
 from reconbench.datasets import draw_targets
@@ -18,20 +19,16 @@ Codes = npt.NDArray[np.int64]
 Shorts = npt.NDArray[np.uint16]
 Floats = npt.NDArray[np.float64]
 
-# With less log-likelihood than this in all of a record's cells, fresh draws alone mix well.
-WEAK = 2.0
 # Comparing a value with every record is cheaper than looking up its cells, up to so many.
 MOST_RECORDS = 1_000
-# Fresh draws per record and sweep, over all levels, where a record's cells weigh 1 or more.
-FRESH = 12
 # Draws are made for so many records at a time.
 STOCK = 1 << 17
-# Numbers that the kept states may hold.
+# Codes that the kept tables may hold.
 KEPT = 1 << 22
-# Values of each group that a pilot looks at, states that it looks at them in, and the values of
+# Values of each group that a pilot looks at, sweeps that it looks at them in, and the values of
 # each group, and of all, that guesses are made among.
 PILOT = 256
-PILOT_STATES = 12
+PILOT_SWEEPS = 12
 CANDIDATES = 12
 MOST_CANDIDATES = 1 << 11
 
@@ -52,8 +49,9 @@ def takes_draws(view: AttackerView, release: MarginalsRelease, weight: float) ->
 class DrawModel:
     """Each record chooses between its value and a few draws from its prior.
 
-    The less evidence there is, the fewer draws are needed: with M of them a record keeps its value
-    with a chance of about 1 / (M + 1). Columns of the prior that the game leaves out need no
+    The less evidence there is, the fewer draws are needed: FRESH of them where all of a record's
+    cells weigh one unit of log-likelihood or more, and in proportion fewer below. With M of them
+    and hardly any evidence, a record keeps its value with a chance of 1 / (M + 1). Columns of the prior that the game leaves out need no
     sampling. A sweep costs M n (sets + n), of which draws from the prior take about half.
     """
 
@@ -155,7 +153,7 @@ class DrawModel:
         """The likeliest values of each group by a pilot: (groups, candidates, d′)."""
         groups = len(self._agreements.known)
         values, owners = self._list_pilot()
-        step = -(-len(self._kept) // PILOT_STATES)
+        step = -(-len(self._kept) // PILOT_SWEEPS)
         chances = self._make_trail(self._kept[::step]).estimate_chances(values, owners)
         order = np.lexsort((-chances.mean(axis=(0, 1)), owners))
         ends = np.cumsum(np.bincount(owners, minlength=groups))
