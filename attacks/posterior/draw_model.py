@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import ceil, comb
+from math import comb
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,8 @@ Floats = npt.NDArray[np.float64]
 MOST_RECORDS = 1_000
 # Draws are made for so many records at a time.
 STOCK = 1 << 17
+# Draws, over all records, among which a pilot finds values.
+POOL = 1 << 16
 # Codes that the kept tables may hold.
 KEPT = 1 << 22
 # Values of each group that a pilot looks at, sweeps that it looks at them in, and the values of
@@ -51,8 +53,9 @@ class DrawModel:
 
     The less evidence there is, the fewer draws are needed: FRESH of them where all of a record's
     cells weigh one unit of log-likelihood or more, and in proportion fewer below. With M of them
-    and hardly any evidence, a record keeps its value with a chance of 1 / (M + 1). Columns of the prior that the game leaves out need no
-    sampling. A sweep costs M n (sets + n), of which draws from the prior take about half.
+    and hardly any evidence, a record keeps its value with a chance of 1 / (M + 1). Columns of the
+    prior that the game leaves out need no sampling. A sweep costs M n (sets + n), and draws from
+    the prior about as much.
     """
 
     def __init__(self, view: AttackerView, release: MarginalsRelease) -> None:
@@ -60,7 +63,7 @@ class DrawModel:
         self._agreements = Agreements(view, release)
         self._group = self._agreements.group
         evidence = len(release.workload) / release.noise_sd**2
-        self._draws = ceil(FRESH * min(evidence, 1.0))
+        self._draws = max(2, round(FRESH * min(evidence, 1.0)))
         self._alone = [
             log_chances(view.prior.conditional(self._agreements.known, [target]))[self._group]
             for target in view.targets
@@ -81,7 +84,7 @@ class DrawModel:
         self._stock = np.empty((0, n, width), dtype=np.uint16)
         self._stock_answers = np.empty((0, n))
         drawn, answers = self._draw(replicas, rng)
-        self._pool, self._own = self._stock, answers.copy()
+        self._pool, self._own = self._stock[: -(-POOL // n)], answers.copy()
         self._codes = np.ascontiguousarray(drawn.transpose(0, 2, 1))
         self._errors = np.array(
             [
