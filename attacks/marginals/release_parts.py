@@ -69,6 +69,9 @@ class ReleaseParts:
     def gathered(self, hidden: tuple[int, ...]) -> Floats:
         """Σ over known parts of the answers in each record's own cell: (worlds, n or 1, values)."""
         width = prod(self._sizes[i] for i in hidden)
+        if len(hidden) == self.k and list(hidden) == sorted(hidden):
+            index = self._index[hidden]
+            return np.stack([release.answers[index].reshape(1, -1) for release in self._releases])
         parts = list(combinations(self._visible, self.k - len(hidden)))
         total = np.zeros((len(self._releases), self._n if parts != [()] else 1, width))
         together = max(1, GATHERED_TOGETHER // total.size)

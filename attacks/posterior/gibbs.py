@@ -1,6 +1,6 @@
 """Compiled sweeps of the posterior sampler.
 
-The one module of the attacks that imports numba; ``count_sweeps`` and ``count_blocks`` use it too.
+Other modules of compiled sweeps take `compiled` from here.
 
 x is the hidden column of the records, π its prior given what is known, Q(x) the marginals of the
 table. At inverse noise variance w = 1/σ² a sweep leaves π(x) exp(−w ‖Q(x) − answers‖²/2) invariant.

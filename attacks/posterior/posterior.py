@@ -43,6 +43,7 @@ from reconbench.attacks.posterior.chains import (
     split_rhat,
 )
 from reconbench.attacks.posterior.count_model import CountModel
+from reconbench.attacks.posterior.draw_model import DrawModel, takes_draws
 from reconbench.attacks.posterior.exact import ExactPosterior
 from reconbench.attacks.posterior.gibbs import exchange
 from reconbench.attacks.posterior.gram_model import GramModel
@@ -274,6 +275,8 @@ def choose_model(
     ``true`` is its inverse noise variance; ``tables`` bound what is possible without noise.
     """
     single = len(view.targets) == 1
+    if takes_draws(view, release, true):
+        return DrawModel(view, release)
     if view.n > GRAM_LIMIT:
         return (CountModel if single else CellModel)(view, release)
     if not single and (true * len(release.workload) <= HOT or not joint_model.fits(view, release)):

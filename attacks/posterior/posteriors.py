@@ -131,6 +131,26 @@ def number_groups(known: Table) -> Codes:
     return known.distinct()[1]
 
 
+def number_values(owners: Codes, codes: Codes, sizes: Sequence[int]) -> tuple[Codes, Codes]:
+    """Number the distinct values of each owner, by owner; and the first row of each of them.
+
+    Codes, (m, columns), are packed into as few whole numbers as hold them.
+    """
+    words, room = [np.zeros(len(codes), dtype=np.int64)], WORD
+    for size, column in zip(sizes, codes.T, strict=True):
+        if size > room:
+            words.append(np.zeros(len(codes), dtype=np.int64))
+            room = WORD
+        words[-1] = words[-1] * size + column
+        room //= size
+    order = np.lexsort((*words, owners))
+    new = np.ones(len(order), dtype=bool)
+    new[1:] = np.any([np.diff(key[order]) != 0 for key in (*words, owners)], axis=0)
+    index = np.empty(len(order), dtype=np.int64)
+    index[order] = np.cumsum(new) - 1
+    return index, order[new]
+
+
 def sum_by_group(values: Floats, group: Codes) -> Floats:
     """Sums over the records of each group, along the middle one of three axes."""
     total = np.zeros((int(group.max()) + 1, len(values), values.shape[2]))
@@ -302,7 +322,6 @@ class JointPosteriors:
         self._group = group
         exact = view is None or isinstance(view.metric, ExactMatch)
         self._view = None if exact else view
-        self._sizes = tuple(sizes)
         chains, owners, codes, weights = (
             np.concatenate(parts) for parts in zip(*draws, strict=True)
         )
@@ -315,13 +334,7 @@ class JointPosteriors:
             owners = np.append(owners, np.repeat(np.arange(extra // count), count))
             codes = np.concatenate([codes, watched.codes.reshape(extra, -1)])
             weights = np.append(weights, np.zeros(extra))
-        words = self._packed(codes)
-        order = np.lexsort((*words, owners))
-        new = np.ones(len(order), dtype=bool)
-        new[1:] = np.any([np.diff(key[order]) != 0 for key in (*words, owners)], axis=0)
-        index = np.empty(len(order), dtype=np.int64)
-        index[order] = np.cumsum(new) - 1
-        first = order[new]
+        index, first = number_values(owners, codes, sizes)
         self._owners, self._codes = owners[first], codes[first].astype(np.int64)
         self.shares = np.zeros((self.chains, len(first)))
         np.add.at(self.shares, (chains, index), weights)
@@ -405,13 +418,3 @@ class JointPosteriors:
             together = mean[index].sum(axis=1, keepdims=True)
             mean[index] = together * chances / chances.sum(axis=1, keepdims=True)
         return np.asarray(mean)
-
-    def _packed(self, codes: Codes) -> list[Codes]:
-        words, room = [np.zeros(len(codes), dtype=np.int64)], WORD
-        for size, column in zip(self._sizes, codes.T, strict=True):
-            if size > room:
-                words.append(np.zeros(len(codes), dtype=np.int64))
-                room = WORD
-            words[-1] = words[-1] * size + column
-            room //= size
-        return words

@@ -5,4 +5,5 @@
 - ``problem``: what a view's descent needs: real and simulated tables, and the starts
 - ``descent``: Adam on the logits of many tables at once
 - ``marginal_fit``: the squared error of relaxed records and its gradient
+- ``hidden_products``: its linear part, for all sets of hidden columns at once
 """

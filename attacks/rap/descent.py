@@ -236,6 +236,10 @@ class Penalised:
     objective: Objective
     log_priors: tuple[Floats, ...]
 
+    @property
+    def counts(self) -> torch.Tensor:
+        return self.fit.counts
+
     def loss_and_gradient(
         self, columns: Sequence[torch.Tensor]
     ) -> tuple[torch.Tensor, list[torch.Tensor]]:
@@ -244,26 +248,40 @@ class Penalised:
         added = heights(self.objective, columns, self.log_priors)
         gradients = []
         for column, slope, height in zip(columns, slopes, added, strict=True):
-            loss = loss + (column * height).sum(dim=(1, 2))
+            loss = loss + (column * height).sum(dim=2) @ self.counts
             # d/dp of p (b log p − a log π) is b log p − a log π + b
             gradients.append(self.objective.error * slope + height + self.objective.entropy)
         return loss, gradients
 
 
 class FormPaths:
-    """One view, any number of hidden columns and records."""
+    """One view, any number of hidden columns and records.
+
+    Records that are known to be alike start alike, from the conditional prior, have the same slope
+    and so stay alike: with that start alone they are descended once. Random starts tell them apart.
+    """
 
     def __init__(self, problem: Problem, objective: Objective, learning_rate: float) -> None:
         if isinstance(problem.tables, Gram):
             raise TypeError("a problem in Gram form is for GramPaths")
         starts = len(problem.starts[0])
         self._shape = (1, len(problem.tables), starts)
+        known, n = problem.known, len(problem.known)
+        first = self._row = np.arange(n)
+        if starts == 1:
+            _, first, row = np.unique(known.codes, axis=0, return_index=True, return_inverse=True)
+            self._row = row.reshape(-1)
+        counts = np.bincount(self._row).astype(np.float64)
         releases = [table for table in problem.tables for _ in range(starts)]
-        fit = marginal_fit(releases, problem.known, problem.targets)
+        fit = marginal_fit(
+            releases, Table(known.domain, known.codes[first]), problem.targets, counts
+        )
         plain = objective == Objective()
-        self._fit = fit if plain else Penalised(fit, objective, problem.log_priors)
+        log_priors = tuple(log_prior[first] for log_prior in problem.log_priors)
+        self._fit = fit if plain else Penalised(fit, objective, log_priors)
         logits = [
-            torch.from_numpy(start).repeat(len(problem.tables), 1, 1) for start in problem.starts
+            torch.from_numpy(start[:, first]).repeat(len(problem.tables), 1, 1)
+            for start in problem.starts
         ]
         self._descent = Descent(logits, learning_rate)
 
@@ -272,7 +290,7 @@ class FormPaths:
 
     def relaxed(self) -> list[Floats]:
         return [
-            column.reshape(*self._shape, *column.shape[1:]).numpy()
+            column[:, self._row].reshape(*self._shape, len(self._row), -1).numpy()
             for column in self._descent.relaxed()
         ]
 

@@ -12,10 +12,14 @@ share C(agreements, k − |U|) known parts of every hidden part U. Hence the squ
 with e_h the elementary symmetric polynomial, and the rest is linear in statistics gathered once.
 
 - `KernelFit`: O(n² Σ_c V_c + n Σ_U Π_{c∈U} V_c) a step, memory n² d′. For one hidden column it is
-  one n × n matrix, which `descent.GramPaths` takes for many tables at once.
+  one n × n matrix, which `descent.GramPaths` takes for many tables at once. `hidden_products` has
+  the linear part.
 - `CellFit`, tables too long for n²: keeps the cells and a sparse incidence of records and known
   cells; O(n Σ_U C(d − d′, k − |U|) Π_{c∈U} V_c) a step, memory that of the released cells plus
   n C(d − d′, k − 1).
+
+A row may stand for several records that are alike, ``counts`` of them; n is then the number of
+rows, and gradients are those of one of these records.
 """
 
 from __future__ import annotations
@@ -33,6 +37,7 @@ import torch
 from scipy.sparse import csr_array
 
 from reconbench.attacks.marginals.release_parts import ReleaseParts, shared_parts
+from reconbench.attacks.rap.hidden_products import HiddenProducts
 from reconbench.datasets import Table
 from reconbench.mechanisms import MarginalsRelease
 
@@ -45,6 +50,11 @@ KERNEL_LIMIT = 1 << 25
 class MarginalFit(Protocol):
     """The loss of relaxed hidden columns, each of shape (worlds, n, V), and its gradient."""
 
+    @property
+    def counts(self) -> torch.Tensor:
+        """How many records each of the n rows stands for."""
+        ...
+
     def loss_and_gradient(
         self, columns: Sequence[torch.Tensor]
     ) -> tuple[torch.Tensor, list[torch.Tensor]]:
@@ -53,11 +63,15 @@ class MarginalFit(Protocol):
 
 
 def marginal_fit(
-    releases: Sequence[MarginalsRelease], known: Table, targets: Sequence[str]
+    releases: Sequence[MarginalsRelease],
+    known: Table,
+    targets: Sequence[str],
+    counts: Floats | None = None,
 ) -> MarginalFit:
     """Build the cheapest form for the size of the game; short tables of one column need none."""
     small = len(releases) * len(targets) * len(known) ** 2 <= KERNEL_LIMIT
-    return (KernelFit if small and len(targets) > 1 else CellFit).of(releases, known, targets)
+    form = KernelFit if small and len(targets) > 1 else CellFit
+    return form.of(releases, known, targets, counts)
 
 
 @dataclass(frozen=True)
@@ -65,23 +79,38 @@ class KernelFit:
     """Any number of hidden columns, through kernels between records."""
 
     shared: tuple[torch.Tensor, ...]
-    statistics: tuple[tuple[tuple[int, ...], torch.Tensor], ...]
+    order: tuple[int, ...]  # of the columns in the products
+    products: HiddenProducts
     constant: torch.Tensor
+    counts: torch.Tensor
 
     @classmethod
     def of(
-        cls, releases: Sequence[MarginalsRelease], known: Table, targets: Sequence[str]
+        cls,
+        releases: Sequence[MarginalsRelease],
+        known: Table,
+        targets: Sequence[str],
+        counts: Floats | None = None,
     ) -> KernelFit:
         parts = ReleaseParts(releases, known, targets)
         widths = range(1, min(parts.k, len(targets)) + 1)
         shared = tuple(torch.from_numpy(shared_parts(known, parts.k - h)) for h in widths)
-        statistics = tuple(
-            (parts.target_indices(hidden), torch.from_numpy(parts.gathered(hidden)))
+        hidden = sorted(parts.order)
+        statistics = {
+            columns: parts.gathered(tuple(hidden[c] for c in columns))
             for h in widths
-            for hidden in combinations(sorted(parts.order), h)
+            for columns in combinations(range(len(hidden)), h)
             if parts.k - h <= len(known.domain)
+        }
+        order = parts.target_indices(hidden)
+        sizes = [releases[0].domain.sizes[i] for i in hidden]
+        return cls(
+            shared,
+            order,
+            HiddenProducts(sizes, statistics),
+            torch.from_numpy(parts.sums_of_squares()),
+            _count_each(known, counts),
         )
-        return cls(shared, statistics, torch.from_numpy(parts.sums_of_squares()))
 
     def loss_and_gradient(
         self, columns: Sequence[torch.Tensor]
@@ -93,7 +122,9 @@ class KernelFit:
             for h in range(len(e) - 1, 0, -1):
                 e[h] = e[h] + kernel * e[h - 1]
         square = sum(weight * power for weight, power in zip(self.shared, e[1:], strict=True))
-        loss = torch.as_tensor(square).sum(dim=(1, 2)) + self.constant
+        loss = torch.as_tensor(square) @ self.counts @ self.counts + self.constant
+        linear, pulled = self.products.contract([columns[c] for c in self.order])
+        loss -= 2 * linear @ self.counts
         gradients = []
         for column, kernel in zip(columns, kernels, strict=True):
             # the same without this column: e_h^(−c) = e_h − K_c e_{h−1}^(−c)
@@ -102,14 +133,14 @@ class KernelFit:
             for weight, power in zip(self.shared[1:], e[1:], strict=False):
                 without = power - kernel * without
                 slope = slope + weight * without
-            gradients.append(2 * slope @ column)
-        for hidden, statistic in self.statistics:
-            parts = [columns[c] for c in hidden]
-            for c, part, pulled in zip(hidden, parts, _contractions(statistic, parts), strict=True):
-                gradients[c] -= 2 * pulled
-                if c == hidden[0]:
-                    loss -= 2 * (part * pulled).sum(dim=(1, 2))
+            gradients.append(2 * slope @ (self.counts[:, None] * column))
+        for c, pull in zip(self.order, pulled, strict=True):
+            gradients[c] -= 2 * pull
         return loss, gradients
+
+
+def _count_each(known: Table, counts: Floats | None) -> torch.Tensor:
+    return torch.from_numpy(np.ones(len(known)) if counts is None else counts)
 
 
 @dataclass(frozen=True)
@@ -131,10 +162,15 @@ class CellFit:
 
     groups: tuple[_Group, ...]
     constant: torch.Tensor
+    counts: torch.Tensor
 
     @classmethod
     def of(
-        cls, releases: Sequence[MarginalsRelease], known: Table, targets: Sequence[str]
+        cls,
+        releases: Sequence[MarginalsRelease],
+        known: Table,
+        targets: Sequence[str],
+        counts: Floats | None = None,
     ) -> CellFit:
         parts = ReleaseParts(releases, known, targets)
         groups = []
@@ -146,7 +182,8 @@ class CellFit:
                 answers = parts.answers(hidden)[:, reached]
                 groups.append(_Group(parts.target_indices(hidden), incidence, answers))
         inside = np.sum([(group.answers**2).sum(axis=(1, 2)) for group in groups], axis=0)
-        return cls(tuple(groups), torch.from_numpy(parts.sums_of_squares() - inside))
+        constant = torch.from_numpy(parts.sums_of_squares() - inside)
+        return cls(tuple(groups), constant, _count_each(known, counts))
 
     def loss_and_gradient(
         self, columns: Sequence[torch.Tensor]
@@ -156,7 +193,8 @@ class CellFit:
         for group in self.groups:
             for world in range(len(loss)):
                 parts = [columns[c][world] for c in group.hidden]
-                residual = group.incidence @ _outer(parts).numpy() - group.answers[world]
+                mass = self.counts[:, None] * _outer(parts)
+                residual = group.incidence @ mass.numpy() - group.answers[world]
                 loss[world] += float((residual**2).sum())
                 slope = torch.from_numpy(2 * (group.incidence.T @ residual))
                 for c, pulled in zip(group.hidden, _contractions(slope, parts), strict=True):
@@ -170,29 +208,13 @@ def _outer(parts: Sequence[torch.Tensor]) -> torch.Tensor:
 
 
 def _contractions(whole: torch.Tensor, parts: Sequence[torch.Tensor]) -> Iterable[torch.Tensor]:
-    """``whole``, laid out like the outer product, summed against all parts but one, for each.
-
-    ``whole`` may have one row for all records; then matrix products avoid one row a record.
-    """
+    """``whole``, laid out like the outer product, summed against all parts but one, for each."""
     sizes = [part.shape[-1] for part in parts]
-    if len(parts) == 3 and whole.shape[-2] == 1:
-        # two of the three share the product with the first part
-        a, b, c = parts
-        table = whole.squeeze(-2).reshape(*whole.shape[:-2], sizes[0], -1)
-        half = (a @ table).reshape(*a.shape[:-1], sizes[1], sizes[2])
-        yield _outer([b, c]) @ table.mT
-        yield (half @ c[..., None]).squeeze(-1)
-        yield (b[..., None, :] @ half).squeeze(-2)
-        return
     for position, part in enumerate(parts):
         before, after = parts[:position], parts[position + 1 :]
         rows = whole.reshape(*whole.shape[:-1], prod(sizes[:position]), part.shape[-1], -1)
         if not before and not after:
             yield rows.reshape(*whole.shape[:-1], part.shape[-1])
-        elif whole.shape[-2] == 1:
-            # (others) × V, once, times the records' weights on the others
-            table = rows.squeeze(-4).movedim(-2, -1).flatten(-3, -2)
-            yield _outer([*before, *after]) @ table
         else:
             others = rows.movedim(-2, -1).flatten(-3, -2)
             yield (_outer([*before, *after])[..., None, :] @ others).squeeze(-2)

@@ -20,6 +20,7 @@ from reconbench.datasets.network.elimination import (
     Factor,
     Floats,
     elimination_order,
+    find_quantiles,
     largest_clique,
     restrict,
 )
@@ -166,8 +167,9 @@ class BayNet:
                 for variable, scope, below in reversed(traces):
                     own = which if below.shape[0] == kinds else np.zeros(size, np.int64)
                     rows = np.broadcast_to(own[:, None], (size, now))
-                    chances = below[(rows, *(chosen[v] for v in scope))]
-                    chosen[variable] = (chances[..., :-1] <= rng.random((size, now, 1))).sum(-1)
+                    for v in scope:
+                        rows = rows * self.domain.sizes[v] + chosen[v]
+                    chosen[variable] = find_quantiles(below, rows, rng.random((size, now)))
                 drawn[:, first : first + now] = np.stack([chosen[v] for v in wanted], axis=-1)
             return (drawn,)
 

@@ -79,6 +79,21 @@ def largest_clique(
     return largest
 
 
+def find_quantiles(below: Floats, rows: Codes, uniforms: Floats) -> Codes:
+    """The values at quantiles of distributions: how many cumulative chances are not above them.
+
+    ``below`` has one distribution per row of its last axis. Bisection looks at log V of its V
+    numbers, and the last one, which is 1, stands in for what is beyond it.
+    """
+    last, flat, first = below.shape[-1] - 1, below.reshape(-1), rows * below.shape[-1]
+    found, step = np.zeros_like(rows), 1 << last.bit_length() >> 1
+    while step:
+        at = found + (step - 1)
+        found += step * (flat[first + np.minimum(at, last)] <= uniforms)
+        step >>= 1
+    return found
+
+
 @dataclass
 class Elimination:
     """One batch on its way: the live factors, and the log of what was scaled out of them."""

@@ -245,6 +245,6 @@ def test_successes_are_counted_as_on_tables(make_view: MakeView) -> None:
     for r, (g, counts) in product(range(3), enumerate(model._counts)):
         tables[r, found.group == g, 0] = np.repeat(np.arange(4), counts[r])
     counted = found.count_successes(model.tables(np.arange(3)), guess)
-    assert np.array_equal(counted, count_successes(view, tables, guess))
+    assert np.array_equal(counted, count_successes(found, view, tables, guess))
     for chain in range(3):
         assert found.judge(chain, guess).sum() == pytest.approx(found.success(chain, guess).sum())

@@ -14,6 +14,7 @@ from reconbench.attacks.baselines import PriorGuess, RandomGuess
 from reconbench.attacks.posterior import cell_model, chains, gibbs, gram_model, posterior
 from reconbench.attacks.posterior.cell_model import CellModel
 from reconbench.attacks.posterior.count_model import CountModel
+from reconbench.attacks.posterior.draw_model import DrawModel
 from reconbench.attacks.posterior.gram_model import GramModel
 from reconbench.attacks.posterior.joint_model import JointModel
 from reconbench.attacks.posterior.posterior import Model, Plan, Posterior
@@ -88,7 +89,11 @@ def test_one_column_is_the_enumerated_posterior(
         assert np.abs(sampled(view, form, 6_000) - enumerated(view)).max() < 0.05
 
 
-@pytest.mark.parametrize("weak", [0.0, inf], ids=["columns and blocks", "blocks alone"])
+@pytest.mark.parametrize(
+    ("form", "weak"),
+    [(CellModel, 0.0), (CellModel, inf), (DrawModel, inf)],
+    ids=["columns and blocks", "blocks alone", "followed draws"],
+)
 @pytest.mark.parametrize(
     ("targets", "k", "epsilon", "n", "left_out"),
     [
@@ -108,12 +113,17 @@ def test_several_columns_are_the_enumerated_posterior(
     epsilon: float,
     n: int,
     left_out: tuple[str, ...],
+    form: type,
     weak: float,
 ) -> None:
-    """3,000 sweeps: with one in three worth a draw of its own, 0.08 is five standard errors."""
+    """3,000 sweeps: with one in three worth a draw of its own, 0.08 is five standard errors.
+
+    Draws alone are for weak evidence.
+    """
+    epsilon = min(epsilon, 10.0) if form is DrawModel else epsilon
     view, _ = make_view(targets, k=k, epsilon=epsilon, n=n, seed=1, left_out=left_out)
     monkeypatch.setattr(cell_model, "WEAK", weak)
-    assert np.abs(sampled(view, CellModel, 3_000) - enumerated(view)).max() < 0.08
+    assert np.abs(sampled(view, form, 3_000) - enumerated(view)).max() < 0.08
 
 
 @pytest.mark.parametrize(
@@ -156,9 +166,19 @@ def test_joint_sums_and_errors_stay_right(make_view: MakeView, targets: tuple[st
         assert error == pytest.approx(expected, rel=1e-9)
 
 
-@pytest.mark.parametrize("form", [GramModel, CellModel, CountModel])
-def test_tempering_leaves_the_posterior_as_it_is(make_view: MakeView, form: type) -> None:
-    view, _ = make_view(("c",), epsilon=30.0, n=4, seed=5)
+@pytest.mark.parametrize(
+    ("form", "targets", "epsilon", "n"),
+    [
+        (GramModel, ("c",), 30.0, 4),
+        (CellModel, ("c",), 30.0, 4),
+        (CountModel, ("c",), 30.0, 4),
+        (DrawModel, ("a", "b"), 10.0, 3),
+    ],
+)
+def test_tempering_leaves_the_posterior_as_it_is(
+    make_view: MakeView, form: type, targets: tuple[str, ...], epsilon: float, n: int
+) -> None:
+    view, _ = make_view(targets, epsilon=epsilon, n=n, seed=5)
     assert np.abs(sampled(view, form, 3_000, levels=4) - enumerated(view)).max() < 0.06
 
 

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import inf
+from itertools import combinations
+from math import inf, prod
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,8 @@ from reconbench.attacks.rap.descent import (
     Problem,
     batches,
 )
-from reconbench.attacks.rap.marginal_fit import KernelFit
+from reconbench.attacks.rap.hidden_products import HiddenProducts
+from reconbench.attacks.rap.marginal_fit import CellFit, KernelFit
 from reconbench.attacks.rap.problem import build_problem, require_marginals
 from reconbench.attacks.rap.rap import Rap, RapConverged, RapMap, weigh_by_noise
 from reconbench.datasets import Table
@@ -194,3 +196,69 @@ def test_bad_options(
 ) -> None:
     with pytest.raises(AttackError, match=f"{attack.name}: {message}"):
         attack(**options)
+
+
+@pytest.mark.parametrize("form", [KernelFit, CellFit])
+@pytest.mark.parametrize(("targets", "k"), [(("c", "a"), 3), (("d", "a", "b", "c"), 3)])
+def test_records_alike_are_one_row_that_counts_for_all(
+    make_view: MakeView, form: type[KernelFit | CellFit], targets: tuple[str, ...], k: int
+) -> None:
+    view, _ = make_view(targets, k=k, n=40)
+    release, rng = require_marginals(view.release), np.random.default_rng(3)
+    codes, row = np.unique(view.known.codes, axis=0, return_inverse=True)
+    row = row.reshape(-1)
+    assert len(codes) < view.n
+    few = [
+        torch.from_numpy(rng.dirichlet(np.ones(size), size=(2, len(codes))))
+        for size in view.target_domain.sizes
+    ]
+    counts = np.bincount(row).astype(np.float64)
+    short = form.of([release] * 2, Table(view.known.domain, codes), targets, counts)
+    whole = form.of([release] * 2, view.known, targets)
+    loss, slopes = short.loss_and_gradient(few)
+    expected, expected_slopes = whole.loss_and_gradient([column[:, row] for column in few])
+    assert torch.allclose(loss, expected, rtol=1e-10)
+    for slope, other in zip(slopes, expected_slopes, strict=True):
+        assert torch.allclose(slope[:, row], other, rtol=1e-9, atol=1e-7)
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_records_alike_are_descended_once(make_view: MakeView, objective: Objective) -> None:
+    """The path of one row per group against that of all records."""
+    view, _ = make_view(("d", "a"), epsilon=10.0, n=40)
+    mine = problem(view)
+    paths = FormPaths(mine, objective, 0.05)
+    fit = KernelFit.of([require_marginals(view.release)], view.known, view.targets)
+    plain = Descent([torch.from_numpy(start.copy()) for start in mine.starts], 0.05)
+    for _ in range(60):
+        paths.step()
+        plain.step(Penalised(fit, objective, mine.log_priors))
+    for column, other in zip(paths.relaxed(), plain.relaxed(), strict=True):
+        assert np.allclose(column[0, 0], other.numpy(), atol=1e-6)
+
+
+def test_products_are_those_of_every_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sets of up to four columns, some without a statistic, with one row for all or one each."""
+    rng, sizes = np.random.default_rng(0), (2, 3, 1, 2, 3)
+    statistics = {
+        columns: rng.standard_normal((2, 1 if h == 4 else 3, prod(sizes[c] for c in columns)))
+        for h in (1, 2, 4)
+        for columns in combinations(range(5), h)
+    }
+    columns = [torch.from_numpy(rng.random((2, 3, size))).requires_grad_() for size in sizes]
+    expected = torch.zeros(2, 3, dtype=torch.float64)
+    for chosen, table in statistics.items():
+        product = columns[chosen[0]]
+        for c in chosen[1:]:
+            product = (product[..., :, None] * columns[c][..., None, :]).flatten(-2)
+        expected = expected + (product * torch.from_numpy(table)).sum(dim=-1)
+    torch.autograd.backward(expected.sum())
+    for most in (1, 1 << 20):
+        monkeypatch.setattr("reconbench.attacks.rap.hidden_products.MOST_PRODUCTS", most)
+        total, slopes = HiddenProducts(sizes, statistics).contract(
+            [column.detach() for column in columns]
+        )
+        assert torch.allclose(total, expected.detach())
+        for column, slope in zip(columns, slopes, strict=True):
+            assert column.grad is not None
+            assert torch.allclose(slope, column.grad)

@@ -12,6 +12,7 @@ from scipy.stats import chisquare
 
 from reconbench.datasets import Attribute, BayNet, Domain, DomainError, Prior, Table, draw_targets
 from reconbench.datasets.network import elimination
+from reconbench.datasets.network.elimination import find_quantiles
 from reconbench.datasets.network.pgmpy_bridge import quiet_pgmpy, to_pgmpy
 
 Make = Callable[..., BayNet]
@@ -156,6 +157,20 @@ def test_records_that_agree_have_draws_of_their_own(random_net: Make) -> None:
     known = Table(net.domain.project([first]), np.zeros((50, 1), dtype=np.int64))
     drawn = net.draw(known, targets, 40, np.random.default_rng(5))
     assert len(np.unique(drawn.transpose(1, 0, 2).reshape(50, -1), axis=0)) == 50
+
+
+@pytest.mark.parametrize("values", [1, 2, 3, 4, 7, 8, 9, 31])
+def test_quantiles_by_bisection_are_those_by_comparing_all(values: int) -> None:
+    """Values of chance 0 too, at quantiles that hit cumulative chances exactly."""
+    rng = np.random.default_rng(values)
+    weights = rng.integers(0, 3, (5, 4, values)) + np.eye(values, dtype=int)[-1]
+    below = weights.cumsum(axis=2) / weights.sum(axis=2, keepdims=True)
+    rows = rng.integers(0, 20, (50, 30))
+    uniforms = rng.random((50, 30))
+    uniforms[:, :10] = below.reshape(20, -1)[rows[:, :10], 0] % 1
+    chances = below.reshape(20, -1)[rows]
+    expected = (chances[..., :-1] <= uniforms[..., None]).sum(axis=2)
+    np.testing.assert_array_equal(find_quantiles(below, rows, uniforms), expected)
 
 
 def test_long_products_do_not_underflow() -> None:
