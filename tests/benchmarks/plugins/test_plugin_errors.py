@@ -141,7 +141,8 @@ class Half:
 
 class Unnamed:
     name = property(lambda self: "")
-    check = score = prior_success = best_guess = decide = whole_priors = None
+    check = score = prior_success = best_guess = None
+    decide = decide_joint = whole_priors = None
 
 
 class Unbuilt(Unnamed):
