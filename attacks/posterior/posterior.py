@@ -33,7 +33,6 @@ from reconbench.attacks.base import (
 from reconbench.attacks.candidates import ExactTables, find_exact_tables
 from reconbench.attacks.marginals.release_parts import skip_unless_marginals
 from reconbench.attacks.metrics import ExactMatch
-from reconbench.attacks.posterior import joint_model
 from reconbench.attacks.posterior.cell_model import GRAM_LIMIT, CellModel
 from reconbench.attacks.posterior.chains import (
     HOT,
@@ -42,12 +41,13 @@ from reconbench.attacks.posterior.chains import (
     noise_levels,
     split_rhat,
 )
-from reconbench.attacks.posterior.count_model import CountModel
-from reconbench.attacks.posterior.draw_model import DrawModel, takes_draws
+from reconbench.attacks.posterior.counts.model import CountModel
+from reconbench.attacks.posterior.draws.model import DrawModel, takes_draws
 from reconbench.attacks.posterior.exact import ExactPosterior
 from reconbench.attacks.posterior.gibbs import exchange
 from reconbench.attacks.posterior.gram_model import GramModel
-from reconbench.attacks.posterior.joint_model import JointModel
+from reconbench.attacks.posterior.joint import model as joint_model
+from reconbench.attacks.posterior.joint.model import JointModel
 from reconbench.attacks.posterior.posteriors import Posteriors, estimate_best_possible
 from reconbench.mechanisms import MarginalsRelease
 

@@ -10,7 +10,7 @@ import torch
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from reconbench.attacks import AttackerView
-from reconbench.attacks.posterior import draw_model
+from reconbench.attacks.posterior.draws import model as draw_model
 from reconbench.attacks.posterior.posterior import Posterior
 from reconbench.attacks.rap.descent import Descent, FormPaths, Objective
 from reconbench.attacks.rap.marginal_fit import KernelFit

@@ -12,7 +12,7 @@ from pytest_benchmark.fixture import BenchmarkFixture
 from reconbench.attacks import AttackerView
 from reconbench.attacks.posterior import posterior
 from reconbench.attacks.posterior.cell_model import CellModel
-from reconbench.attacks.posterior.count_model import CountModel
+from reconbench.attacks.posterior.counts.model import CountModel
 from reconbench.attacks.posterior.gibbs import gram_sweep
 from reconbench.attacks.posterior.gram_model import GramModel
 from reconbench.attacks.posterior.posterior import Posterior

@@ -10,11 +10,14 @@ import numpy as np
 import pytest
 
 from reconbench.attacks import AttackerView, WithinL1
-from reconbench.attacks.posterior import count_blocks, count_model, count_sweeps, posterior
+from reconbench.attacks.posterior import posterior
 from reconbench.attacks.posterior.cell_model import CellModel
-from reconbench.attacks.posterior.count_blocks import build_blocks, move_block
-from reconbench.attacks.posterior.count_model import CountModel
-from reconbench.attacks.posterior.count_sweeps import FAR, draw_shift
+from reconbench.attacks.posterior.counts import blocks as count_blocks
+from reconbench.attacks.posterior.counts import model as count_model
+from reconbench.attacks.posterior.counts import sweeps as count_sweeps
+from reconbench.attacks.posterior.counts.blocks import build_blocks, move_block
+from reconbench.attacks.posterior.counts.model import CountModel
+from reconbench.attacks.posterior.counts.sweeps import FAR, draw_shift
 from reconbench.attacks.posterior.posterior import Posterior
 from reconbench.attacks.posterior.posteriors import CountPosteriors, count_successes
 from reconbench.attacks.rap.problem import require_marginals

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from reconbench.attacks import AttackerView
-from reconbench.attacks.posterior import draw_model
-from reconbench.attacks.posterior.agreements import Agreements
 from reconbench.attacks.posterior.cell_model import CellModel
-from reconbench.attacks.posterior.draw_model import DrawModel
+from reconbench.attacks.posterior.draws import model as draw_model
+from reconbench.attacks.posterior.draws.agreements import Agreements
+from reconbench.attacks.posterior.draws.model import DrawModel
 from reconbench.attacks.posterior.gram_model import GramModel
-from reconbench.attacks.posterior.joint_model import JointModel
+from reconbench.attacks.posterior.joint.model import JointModel
 from reconbench.attacks.posterior.posterior import Plan, Posterior, choose_model
 from reconbench.attacks.rap.problem import require_marginals
 from reconbench.datasets import Table

@@ -13,10 +13,10 @@ from reconbench.attacks import AttackError, AttackerView, WithinL1
 from reconbench.attacks.baselines import PriorGuess, RandomGuess
 from reconbench.attacks.posterior import cell_model, chains, gibbs, gram_model, posterior
 from reconbench.attacks.posterior.cell_model import CellModel
-from reconbench.attacks.posterior.count_model import CountModel
-from reconbench.attacks.posterior.draw_model import DrawModel
+from reconbench.attacks.posterior.counts.model import CountModel
+from reconbench.attacks.posterior.draws.model import DrawModel
 from reconbench.attacks.posterior.gram_model import GramModel
-from reconbench.attacks.posterior.joint_model import JointModel
+from reconbench.attacks.posterior.joint.model import JointModel
 from reconbench.attacks.posterior.posterior import Model, Plan, Posterior
 from reconbench.attacks.posterior.posteriors import ColumnPosteriors
 from reconbench.attacks.rap.problem import require_marginals

@@ -10,10 +10,10 @@ import numpy.typing as npt
 
 from reconbench.attacks.base import AttackerView, log_chances
 from reconbench.attacks.metrics import ExactMatch
-from reconbench.attacks.posterior.agreements import LARGEST_CODE, Agreements
 from reconbench.attacks.posterior.cell_model import FRESH, WEAK
 from reconbench.attacks.posterior.chains import STEP
-from reconbench.attacks.posterior.followed import FollowedPosteriors, Trail
+from reconbench.attacks.posterior.draws.agreements import LARGEST_CODE, Agreements
+from reconbench.attacks.posterior.draws.followed import FollowedPosteriors, Trail
 from reconbench.attacks.posterior.posteriors import Posteriors, number_values
 from reconbench.datasets import draw_targets
 from reconbench.mechanisms import MarginalsRelease

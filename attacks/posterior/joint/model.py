@@ -13,7 +13,7 @@ from reconbench.attacks.base import AttackerView, log_chances
 from reconbench.attacks.candidates.cells import ReleasedCells
 from reconbench.attacks.marginals.release_parts import shared_parts
 from reconbench.attacks.posterior.chains import find_partners, smallest_misfit
-from reconbench.attacks.posterior.joint_sweeps import joint_round
+from reconbench.attacks.posterior.joint.sweeps import joint_round
 from reconbench.attacks.posterior.posteriors import JointPosteriors, Posteriors
 from reconbench.datasets import Table
 from reconbench.mechanisms import MarginalsRelease

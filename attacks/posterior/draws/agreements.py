@@ -11,7 +11,7 @@ from scipy.special import comb
 
 from reconbench.attacks.base import AttackerView
 from reconbench.attacks.marginals.release_parts import ReleaseParts
-from reconbench.attacks.posterior.agreement_sweeps import (
+from reconbench.attacks.posterior.draws.sweeps import (
     draw_sweep,
     follow_values,
     square_error,

@@ -11,8 +11,8 @@ import numpy.typing as npt
 from reconbench.attacks.base import AttackerView, log_chances
 from reconbench.attacks.marginals.release_parts import ReleaseParts
 from reconbench.attacks.posterior.chains import STEP, find_partners_by_sorting
-from reconbench.attacks.posterior.count_blocks import Block, build_blocks, move_block
-from reconbench.attacks.posterior.count_sweeps import count_sweep, count_trades
+from reconbench.attacks.posterior.counts.blocks import Block, build_blocks, move_block
+from reconbench.attacks.posterior.counts.sweeps import count_sweep, count_trades
 from reconbench.attacks.posterior.posteriors import BATCHES, CountPosteriors, Posteriors
 from reconbench.mechanisms import MarginalsRelease
 

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reconbench.attacks.base import AttackerView
-from reconbench.attacks.posterior.agreements import Agreements
+from reconbench.attacks.posterior.draws.agreements import Agreements
 from reconbench.attacks.posterior.posteriors import BATCHES
 from reconbench.datasets import Table
 
