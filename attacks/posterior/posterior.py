@@ -32,7 +32,7 @@ from reconbench.attacks.base import (
 )
 from reconbench.attacks.candidates import ExactTables, find_exact_tables
 from reconbench.attacks.marginals.release_parts import skip_unless_marginals
-from reconbench.attacks.metrics import ExactMatch
+from reconbench.attacks.metrics import ExactMatch, scores_by_record
 from reconbench.attacks.posterior.cell_model import GRAM_LIMIT, CellModel
 from reconbench.attacks.posterior.chains import (
     HOT,
@@ -48,7 +48,11 @@ from reconbench.attacks.posterior.gibbs import exchange
 from reconbench.attacks.posterior.gram_model import GramModel
 from reconbench.attacks.posterior.joint import model as joint_model
 from reconbench.attacks.posterior.joint.model import JointModel
-from reconbench.attacks.posterior.posteriors import Posteriors, estimate_best_possible
+from reconbench.attacks.posterior.posteriors import (
+    Posteriors,
+    count_successes,
+    estimate_best_possible,
+)
 from reconbench.mechanisms import MarginalsRelease
 
 Codes = npt.NDArray[np.int64]
@@ -132,9 +136,9 @@ class Posterior:
         levels = noise_levels(true, len(release.workload), most, model.step, model.frozen)
         work = (WORK if work is None else work) * min(max(view.n / LONG, 1), 10)
         plan = self._plan(levels, int(work / (model.cost * self.chains)), model.patience)
-        traces = self.run(model, plan, rng)
+        traces, posteriors = self.run(view, model, plan, rng)
         converged = traces.rhat <= RHAT_LIMIT and not (release.noise_sd == 0 and traces.misfit > 0)
-        return Sampled(model.posteriors(), traces, len(plan.levels), converged)
+        return Sampled(posteriors, traces, len(plan.levels), converged)
 
     def _plan(self, levels: Floats, affordable: int, patience: int) -> Plan:
         """How long to anneal and to sample, given how many sweeps of a replica may be made."""
@@ -150,7 +154,9 @@ class Posterior:
             rounds += 1
         return Plan(levels, np.geomspace(hot, levels[-1], burn_in), sweeps, rounds)
 
-    def run(self, model: Model, plan: Plan, rng: np.random.Generator) -> Traces:
+    def run(
+        self, view: AttackerView, model: Model, plan: Plan, rng: np.random.Generator
+    ) -> tuple[Traces, Posteriors]:
         """Anneal all chains to the true noise level, then sample there until they agree."""
         levels = plan.levels
         at = np.arange(self.chains * len(levels)).reshape(self.chains, -1)
@@ -171,9 +177,11 @@ class Posterior:
                 if t % every == 0:
                     tables = model.tables(at[:, -1])
                     traces.tables.append(tables.astype(np.min_scalar_type(int(tables.max()))))
+            posteriors = model.posteriors()
+            traces.count_hits(view, posteriors)
             if traces.rhat <= RHAT_LIMIT:
                 break
-        return traces
+        return traces, posteriors
 
     def _sweep(
         self,
@@ -207,22 +215,37 @@ class Plan:
 
 @dataclass(frozen=True)
 class Traces:
-    """Two numbers of every kept sweep, (chains, sweeps) each, by which chains are compared.
+    """Numbers of every kept sweep, (chains, sweeps) each, by which chains are compared.
 
-    ``tables`` are the hidden columns after some of the sweeps, (chains, n, targets) each.
+    ``tables`` are the hidden columns after some of the sweeps, (chains, n, targets) each, and
+    ``hits`` how many records of these the guess of all chains gets right: chains that fit a release
+    equally well with different tables differ in nothing else.
     """
 
     errors: Floats
     log_priors: Floats
     tables: list[Codes] = field(default_factory=list)
+    hits: list[Floats] = field(default_factory=list)
 
     @classmethod
     def empty(cls, chains: int, sweeps: int) -> Traces:
         return cls(np.empty((chains, sweeps)), np.empty((chains, sweeps)))
 
+    def count_hits(self, view: AttackerView, posteriors: Posteriors) -> None:
+        """Compare the tables with the guess of all chains."""
+        if not scores_by_record(view.metric):
+            return
+        guess, tables = posteriors.guess(range(posteriors.chains)), np.array(self.tables)
+        self.hits.extend(
+            count_successes(posteriors, view, tables[:, chain], guess).astype(np.float64)
+            for chain in range(posteriors.chains)
+        )
+
     @property
     def rhat(self) -> float:
-        return max(split_rhat(trace) for trace in (self.errors, self.log_priors))
+        hits = np.array(self.hits)
+        compared = (self.errors, self.log_priors, *([hits] if hits.size else ()))
+        return max(split_rhat(trace) for trace in compared)
 
     @property
     def effective_size(self) -> float:

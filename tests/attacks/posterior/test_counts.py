@@ -19,7 +19,11 @@ from reconbench.attacks.posterior.counts.blocks import build_blocks, move_block
 from reconbench.attacks.posterior.counts.model import CountModel
 from reconbench.attacks.posterior.counts.sweeps import FAR, draw_shift
 from reconbench.attacks.posterior.posterior import Posterior
-from reconbench.attacks.posterior.posteriors import CountPosteriors, count_successes
+from reconbench.attacks.posterior.posteriors import (
+    ColumnPosteriors,
+    CountPosteriors,
+    count_successes,
+)
 from reconbench.attacks.rap.problem import require_marginals
 from reconbench.datasets import Table
 
@@ -158,7 +162,7 @@ def test_counts_and_records_agree(make_view: MakeView, monkeypatch: pytest.Monke
         view, _ = make_view(("c",), epsilon=(3.0, 10.0)[seed % 2], n=400, seed=seed)
         best = []
         for form in (CountModel, CellModel):
-            monkeypatch.setattr(posterior, "choose_model", form)
+            monkeypatch.setattr(posterior, "choose_model", lambda *game, form=form: form(*game[:2]))
             sampled = Posterior(sweeps=150, rounds=1).sample(view, np.random.default_rng(seed))
             best.append(sampled.estimate_best_possible(view))
         error = np.hypot(best[0].error, best[1].error)
@@ -247,7 +251,8 @@ def test_successes_are_counted_as_on_tables(make_view: MakeView) -> None:
     tables = np.empty((3, view.n, 1), dtype=np.int64)
     for r, (g, counts) in product(range(3), enumerate(model._counts)):
         tables[r, found.group == g, 0] = np.repeat(np.arange(4), counts[r])
+    records = ColumnPosteriors(view, found.group, found.chances)
     counted = found.count_successes(model.tables(np.arange(3)), guess)
-    assert np.array_equal(counted, count_successes(found, view, tables, guess))
+    assert np.array_equal(counted, count_successes(records, view, tables, guess))
     for chain in range(3):
         assert found.judge(chain, guess).sum() == pytest.approx(found.success(chain, guess).sum())

@@ -80,7 +80,7 @@ def test_chances_of_all_values_add_up_to_one(make_view: MakeView) -> None:
     view, _ = make_view(("a", "d"), epsilon=10.0, n=10)
     model = DrawModel(view, require_marginals(view.release))
     plan = Plan(np.array([require_marginals(view.release).noise_sd ** -2]), np.ones(20), 500, 1)
-    Posterior().run(model, plan, np.random.default_rng(1))
+    Posterior().run(view, model, plan, np.random.default_rng(1))
     found = model.posteriors()
     sizes = view.target_domain.sizes
     total = np.zeros(view.n)

@@ -55,7 +55,7 @@ def ran(view: AttackerView, form: type, sweeps: int, ladder: Floats) -> Model:
     """Two chains of the given form at the given inverse noise variances."""
     model: Model = form(view, require_marginals(view.release))
     plan = Plan(ladder, np.geomspace(ladder[0], ladder[-1], 60), sweeps // 2, 1)
-    Posterior(chains=2).run(model, plan, np.random.default_rng(3))
+    Posterior(chains=2).run(view, model, plan, np.random.default_rng(3))
     return model
 
 
