@@ -1,4 +1,4 @@
-"""The posterior sampler against RAP, its sweep against numpy, and counts against records."""
+"""The posterior sampler against RAP, its sweeps against slower forms, and tables against chains."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from reconbench.attacks.posterior.cell_model import CellModel
 from reconbench.attacks.posterior.counts.model import CountModel
 from reconbench.attacks.posterior.gibbs import gram_sweep
 from reconbench.attacks.posterior.gram_model import GramModel
+from reconbench.attacks.posterior.joint.model import JointModel
 from reconbench.attacks.posterior.posterior import Posterior
 from reconbench.attacks.rap.rap import RapConverged
 from reconbench.benchmarks.game.play import Game, Round
@@ -113,3 +114,40 @@ def test_counts_are_five_times_records(
     benchmark.extra_info["record by record over counts, time"] = records / counts
     benchmark(lambda: play(CountModel))
     assert records >= 5 * counts
+
+
+def two_hidden(epsilon: float) -> AttackerView:
+    torch.set_num_threads(1)
+    return Round.draw(Game("acs", ("SCHL", "AGEP"), epsilon)).view
+
+
+def test_exact_tables_against_short_chains(benchmark: BenchmarkFixture, fastest: Fastest) -> None:
+    """Without noise: all tables that fit, against chains of a tenth of the usual length."""
+    view = two_hidden(float("inf"))
+
+    def sample() -> None:
+        Posterior(sweeps=20, burn_in=6, rounds=1).sample(view, np.random.default_rng(0))
+
+    def solve() -> None:
+        Posterior().reconstruct(view, np.random.default_rng(0))
+
+    chains, tables = fastest(3, sample, solve)
+    benchmark.extra_info["chains over tables, time"] = chains / tables
+    benchmark.pedantic(solve, rounds=3)
+    assert chains / tables > 5
+
+
+def test_joint_sweeps_against_looking_up_cells(
+    benchmark: BenchmarkFixture, fastest: Fastest
+) -> None:
+    """A sweep of 16 replicas at a low noise level, with and without released cells."""
+    view = two_hidden(300.0)
+    assert isinstance(view.release, MarginalsRelease)
+    at, weights, rng = np.arange(16)[:, None], np.array([0.3]), np.random.default_rng(0)
+    models = [form(view, view.release.touching(view.targets)) for form in (CellModel, JointModel)]
+    for model in models:
+        model.start(16, 1, rng)
+    cells, joint = fastest(3, *(lambda m=m: m.sweep(at, weights, rng) for m in models))
+    benchmark.extra_info["cells over joint values, time"] = cells / joint
+    benchmark.pedantic(lambda: models[1].sweep(at, weights, rng), rounds=3)
+    assert cells / joint > 3

@@ -172,3 +172,23 @@ def test_the_quantile_of_a_mixture_by_hand() -> None:
         CompactTail.of_draws(3, [5])
     with pytest.raises(ValueError, match="same number of targets"):
         mixture_quantile([never, CompactTail.of_draws(4, [0])], 0.95)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("targets", [("c",), ("a", "d")])
+def test_chains_that_agree_are_right(make_view: MakeView, targets: tuple[str, ...]) -> None:
+    """Hard games whose tables can be listed: from little noise to nearly none, where tables that
+    fit about as well lie far apart. At most 1 % of those that call themselves converged may be
+    further from the optimum than five stated errors and 0.05 records."""
+    converged = wrong = 0
+    for seed in range(60):
+        epsilon = (30.0, 100.0, 300.0, 1_000.0)[seed % 4]
+        view, _ = make_view(targets, k=1 + seed % 2, epsilon=epsilon, n=4, seed=seed)
+        marginals = compute_marginals(*enumerate_tables(view))
+        optimum = marginals.max(axis=1).sum()
+        sampled = Posterior(sweeps=100).sample(view, np.random.default_rng(seed))
+        best = sampled.estimate_best_possible(view)
+        converged += best.converged
+        wrong += best.converged and abs(best.expected - optimum) > 5 * best.error + 0.05
+    assert converged >= 40
+    assert wrong == 0
