@@ -106,7 +106,7 @@ def test_counts_are_five_times_records(
     attack = Posterior(sweeps=40, burn_in=30, rounds=1)
 
     def play(form: type[CountModel] | type[CellModel]) -> None:
-        monkeypatch.setattr(posterior, "choose_model", form)
+        monkeypatch.setattr(posterior, "choose_model", lambda *game: form(*game[:2]))
         attack.sample(view, np.random.default_rng(0))
 
     play(CountModel)
