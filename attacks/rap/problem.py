@@ -7,12 +7,14 @@ import numpy.typing as npt
 import torch
 
 from reconbench.attacks.base import AttackError, AttackerView
+from reconbench.attacks.candidates import ExactTables
 from reconbench.attacks.marginals.release_parts import ReleaseParts, shared_parts
 from reconbench.attacks.rap.descent import Gram, Problem, has_gram_form, log_prior
 from reconbench.datasets import Table
 from reconbench.mechanisms import ExactMarginals, GaussianMarginals, MarginalsRelease, Release
 
 Codes = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
 
 # Standard deviation of the noise on the logits of every start but the first.
 START_SPREAD = 1.0
@@ -24,28 +26,50 @@ def build_problem(
     restarts: int,
     truths: Codes | None = None,
     start_spread: float = START_SPREAD,
+    tables: ExactTables | None = None,
 ) -> Problem:
     """Build the descent of a view: the real table, simulated ones, and the starts.
 
     ``truths``, (worlds, n, d′), are the hidden cells of the simulated tables. Draws from the view's
-    own generator: first what simulated releases need, then the starts.
+    own generator: first what simulated releases need, then the starts. These are spread around the
+    prior, or around what ``tables`` leave possible.
     """
     log_priors = tuple(
         log_prior(view.prior.conditional(view.known, [target])) for target in view.targets
     )
     release = require_marginals(view.release)
-    tables = (
+    played = (
         _build_gram(view, release, truths, rng)
         if has_gram_form(view.n, len(view.targets))
         else (release, *_simulate(view, truths, rng))
     )
+    centres = log_priors if tables is None else _find_centres(view, tables)
     starts = tuple(
         np.concatenate(
-            [prior[None], prior + start_spread * rng.standard_normal((restarts - 1, *prior.shape))]
+            [
+                centre[None],
+                centre + start_spread * rng.standard_normal((restarts - 1, *centre.shape)),
+            ]
         )
-        for prior in log_priors
+        for centre in centres
     )
-    return Problem(view.known, view.targets, log_priors, starts, tables)
+    return Problem(view.known, view.targets, log_priors, starts, played)
+
+
+def _find_centres(view: AttackerView, tables: ExactTables) -> tuple[Floats, ...]:
+    """Logits of each hidden column, (n, V): shares of the counts that a known row has for certain,
+    and of the rest by the prior among the values that are still possible."""
+    listed = tables.candidates
+    free = np.where(tables.high > tables.low, np.exp(listed.log_prior), 0.0)
+    total = np.bincount(listed.owners, free)
+    rest = listed.sizes - np.bincount(listed.owners, tables.low)
+    counts = tables.low + free * (rest / np.where(total > 0, total, 1.0))[listed.owners]
+    centres = []
+    for column, size in enumerate(view.target_domain.sizes):
+        shares = np.zeros((len(listed.sizes), size))
+        np.add.at(shares, (listed.owners, listed.codes[:, column]), counts)
+        centres.append(log_prior(shares / listed.sizes[:, None])[listed.group])
+    return tuple(centres)
 
 
 def _build_gram(

@@ -9,7 +9,8 @@ falls below the prior it started from. When to stop depends on the noise, which 
 by default the attacker plays the game against itself. It draws tables from the prior given what it
 knows, releases them with the very same mechanism, runs the same descent on them, and stops where
 its own success on these simulated tables is largest. No truth is looked at and nothing is tuned by
-hand. ``stopping="steps"`` runs a fixed number of steps.
+hand. Without noise it starts from what the exact counts leave possible, and descends to the end.
+``stopping="steps"`` runs a fixed number of steps from the prior.
 """
 
 from __future__ import annotations
@@ -26,10 +27,12 @@ from reconbench.attacks.base import (
     AttackerView,
     Reconstruction,
 )
+from reconbench.attacks.candidates import ExactTables, find_exact_tables
 from reconbench.attacks.marginals.release_parts import skip_unless_marginals
 from reconbench.attacks.rap.descent import Objective, Paths, batches
 from reconbench.attacks.rap.problem import build_problem, require_marginals
 from reconbench.datasets import Table, draw_targets
+from reconbench.mechanisms import MarginalsRelease
 
 Codes = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -70,11 +73,16 @@ class RapConverged:
         return self._reconstruct(views, rngs, noise_sd)
 
     def _reconstruct(
-        self, views: Sequence[AttackerView], rngs: Sequence[np.random.Generator], noise_sd: float
+        self,
+        views: Sequence[AttackerView],
+        rngs: Sequence[np.random.Generator],
+        noise_sd: float,
+        tables: Sequence[ExactTables | None] | None = None,
     ) -> list[Reconstruction]:
         """Run a fixed number of steps on every view; the start of smallest loss wins."""
         problems = [
-            build_problem(view, rng, self.restarts) for view, rng in zip(views, rngs, strict=True)
+            build_problem(view, rng, self.restarts, tables=start)
+            for view, rng, start in zip(views, rngs, tables or [None] * len(views), strict=True)
         ]
         reconstructions: list[Reconstruction] = []
         for chosen, paths in batches(problems, self._objective(noise_sd), self.learning_rate):
@@ -147,10 +155,18 @@ class Rap(RapConverged):
         self.worlds = worlds
 
     def _reconstruct(
-        self, views: Sequence[AttackerView], rngs: Sequence[np.random.Generator], noise_sd: float
+        self,
+        views: Sequence[AttackerView],
+        rngs: Sequence[np.random.Generator],
+        noise_sd: float,
+        tables: Sequence[ExactTables | None] | None = None,
     ) -> list[Reconstruction]:
         if not self.simulate:
             return super()._reconstruct(views, rngs, noise_sd)
+        found = [find_exact_tables(view, _touching(view)) for view in views]
+        if None not in found:
+            # Without noise there is none to be fitted by mistake, and no reason to stop early.
+            return super()._reconstruct(views, rngs, noise_sd, found)
         imagined = [self._imagine(view, rng) for view, rng in zip(views, rngs, strict=True)]
         problems = [
             build_problem(view, rng, self.restarts, truths)
@@ -168,6 +184,10 @@ class Rap(RapConverged):
         """Draw tables as likely as the real one, for all the attacker knows: (worlds, n, d′)."""
         worlds = self.worlds or ceil(SIMULATED_RECORDS / max(view.n, 100))
         return draw_targets(view.prior, view.known, view.targets, worlds, rng)
+
+
+def _touching(view: AttackerView) -> MarginalsRelease:
+    return require_marginals(view.release).touching(view.targets)
 
 
 def best_starts(paths: Paths, several: bool = True) -> tuple[list[Floats], Floats]:

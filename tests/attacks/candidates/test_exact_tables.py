@@ -18,7 +18,7 @@ from reconbench.attacks.judges import find_judge
 from reconbench.attacks.posterior.exact import ExactPosterior
 from reconbench.attacks.posterior.posterior import Posterior
 from reconbench.attacks.rap.problem import require_marginals
-from reconbench.attacks.rap.rap import RapConverged
+from reconbench.attacks.rap.rap import Rap, RapConverged
 from reconbench.benchmarks.game.game import Game
 from reconbench.benchmarks.game.round import Round
 from reconbench.datasets import Table
@@ -159,6 +159,23 @@ def test_equations_are_solved_as_by_hand() -> None:
         low, high = np.zeros(6, dtype=np.int64), np.full(6, 2)
         impossible = System.build(terms @ truth + 13 * (np.arange(4) == 0), equation, variable, 6)
         assert not impossible.tighten(low, high)
+
+
+def test_rap_starts_from_what_is_possible(make_view: MakeView) -> None:
+    """It is worth no less than from the prior, over ten games, and never more than the optimum."""
+    gains = []
+    for seed in range(10):
+        view, _ = make_view(("a", "c"), epsilon=inf, n=20, seed=seed)
+        exact = ExactPosterior(view, solve(view))
+        worth = [
+            exact.posteriors.success(
+                0, attack.reconstruct(view, np.random.default_rng(0)).guess.codes
+            )
+            for attack in (Rap(), Rap(stopping="steps"))
+        ]
+        assert worth[0].sum() <= exact.find_best_possible().expected + 1e-9
+        gains.append(worth[0].sum() - worth[1].sum())
+    assert np.mean(gains) >= 0
 
 
 COLUMNS = (
