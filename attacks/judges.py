@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reconbench.attacks.base import AttackerView, BestPossible
-from reconbench.attacks.candidates import find_exact_tables
+from reconbench.attacks.candidates.solution import find_exact_tables
 from reconbench.attacks.extraction import multiply_prior as multiply_ngram_prior
 from reconbench.attacks.extraction import one_step_likelihood
 from reconbench.attacks.gradient_inversion import AgiaPrior, Observed, list_posterior

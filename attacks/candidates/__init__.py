@@ -5,8 +5,3 @@
 - ``cells``: released cells laid end to end
 - ``kernels``: the compiled search
 """
-
-from reconbench.attacks.candidates.cells import ReleasedCells
-from reconbench.attacks.candidates.solution import ExactTables, find_exact_tables
-
-__all__ = ["ExactTables", "ReleasedCells", "find_exact_tables"]

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reconbench.attacks.base import AttackerView, BestPossible
-from reconbench.attacks.candidates import ExactTables
+from reconbench.attacks.candidates.solution import ExactTables
 from reconbench.attacks.posterior.posteriors import ColumnPosteriors, JointPosteriors, Posteriors
 from reconbench.bounds import CompactTail
 from reconbench.datasets import Table

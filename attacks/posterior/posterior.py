@@ -30,7 +30,7 @@ from reconbench.attacks.base import (
     Reconstruction,
     require_playable,
 )
-from reconbench.attacks.candidates import ExactTables, find_exact_tables
+from reconbench.attacks.candidates.solution import ExactTables, find_exact_tables
 from reconbench.attacks.marginals.release_parts import skip_unless_marginals
 from reconbench.attacks.metrics import ExactMatch, scores_by_record
 from reconbench.attacks.posterior.cell_model import GRAM_LIMIT, CellModel

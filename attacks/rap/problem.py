@@ -7,7 +7,7 @@ import numpy.typing as npt
 import torch
 
 from reconbench.attacks.base import AttackError, AttackerView
-from reconbench.attacks.candidates import ExactTables
+from reconbench.attacks.candidates.solution import ExactTables
 from reconbench.attacks.marginals.release_parts import ReleaseParts, shared_parts
 from reconbench.attacks.rap.descent import Gram, Problem, has_gram_form, log_prior
 from reconbench.datasets import Table

@@ -27,7 +27,7 @@ from reconbench.attacks.base import (
     AttackerView,
     Reconstruction,
 )
-from reconbench.attacks.candidates import ExactTables, find_exact_tables
+from reconbench.attacks.candidates.solution import ExactTables, find_exact_tables
 from reconbench.attacks.marginals.release_parts import skip_unless_marginals
 from reconbench.attacks.rap.descent import Objective, Paths, batches
 from reconbench.attacks.rap.problem import build_problem, require_marginals

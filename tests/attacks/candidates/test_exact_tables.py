@@ -12,8 +12,8 @@ import numpy.typing as npt
 import pytest
 
 from reconbench.attacks import AttackerView
-from reconbench.attacks.candidates import ExactTables, find_exact_tables, solution
-from reconbench.attacks.candidates.solution import System
+from reconbench.attacks.candidates import solution
+from reconbench.attacks.candidates.solution import ExactTables, System, find_exact_tables
 from reconbench.attacks.judges import find_judge
 from reconbench.attacks.posterior.exact import ExactPosterior
 from reconbench.attacks.posterior.posterior import Posterior

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from reconbench.attacks import Reconstruction
+from reconbench.attacks import Reconstruction, judges
 from reconbench.attacks.judges import ListedJudge
 from reconbench.benchmarks.game.play import AttackSpec, Game, Round, play
 from reconbench.benchmarks.game.result import Result, ResultError
@@ -84,8 +84,11 @@ def test_the_informed_adversary_attacks_the_first_records_only() -> None:
     assert row.successes is not None and row.successes <= 3
 
 
-def test_an_attack_on_the_whole_table_does_not_say_what_is_possible_on_a_part() -> None:
-    """Without noise nobody judges several columns, and the attack's own statement is on all."""
+def test_an_attack_on_the_whole_table_does_not_say_what_is_possible_on_a_part(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Where nobody judges there is the attack's own statement, which is on all records."""
+    monkeypatch.setattr(judges, "_judge_by_chains", lambda *_: None)
     game = replace(GAME, epsilon=float("inf"), mechanism="exact-marginals")
     row = play(Round.draw(replace(game, target_records=3)), AttackSpec("posterior"))
     assert row.best_possible is None and row.best_possible_converged is None
