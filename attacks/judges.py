@@ -3,8 +3,8 @@
 That chance is the same whatever attack the guess comes from, so it is computed once per release
 and scores every attack on it. Where the posterior of the hidden columns is known exactly (local
 reports and channels, n-gram models of one epoch, gradients, noisy sums and marginals when all other
-records are known, marginals without noise) it is used; the posterior given noisy marginals is sampled, by chains of its own:
-no guess is judged by the chains that chose it.
+records are known, marginals without noise) it is used. The posterior given noisy marginals is
+sampled, by chains of its own: no guess is judged by the chains that chose it.
 
 Start with ``find_judge``.
 """
