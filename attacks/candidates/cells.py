@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from reconbench.datasets import Domain, Table
 from reconbench.mechanisms import MarginalsRelease
 
 Codes = npt.NDArray[np.int64]
@@ -41,3 +43,14 @@ class ReleasedCells:
         """The cell of every row in every set, (rows, sets), of rows over the release's domain."""
         inside = (codes[:, self.columns] * self.strides).sum(axis=2)
         return np.asarray(inside + self.offsets)
+
+    def locate_known(
+        self, domain: Domain, known: Table, hidden: Sequence[str]
+    ) -> tuple[Codes, Codes]:
+        """The cells of known rows with all hidden codes 0, (rows, sets), and how far on the next
+        value of each hidden column lies, (sets, hidden); ``domain`` is the release's."""
+        whole = np.zeros((len(known), len(domain)), dtype=np.int64)
+        released = [name for name in domain.names if name in known.domain.names]
+        whole[:, domain.positions(released)] = known.project(released).codes
+        steps = [(self.strides * (self.columns == c)).sum(axis=1) for c in domain.positions(hidden)]
+        return self.locate(whole), np.stack(steps, axis=1)

@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar, cast
-
-import numba
 import numpy as np
 import numpy.typing as npt
 
+from reconbench.attacks.compilation import compiled
+
 Codes = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
-
-Function = TypeVar("Function", bound=Callable[..., Any])
-
-
-def compiled(function: Function) -> Function:
-    """numba.njit, cached on disk, with the function's own type."""
-    return cast("Function", numba.njit(cache=True)(function))
 
 
 @compiled
@@ -152,8 +143,8 @@ def enumerate_solutions(
     everything = np.arange(len(sums))
     count, nodes, depth = 0, 0, 0
     lows[0], highs[0] = low, high
-    fresh = tighten(lows[0], highs[0], sums, owners, owner_ends, members, member_ends, everything)
-    if not fresh:
+    equations = (sums, owners, owner_ends, members, member_ends)
+    if not tighten(lows[0], highs[0], *equations, everything):
         return found[:0], True
     while depth >= 0:
         if branch[depth] < 0:
@@ -184,16 +175,7 @@ def enumerate_solutions(
         highs[depth + 1, i] = value[depth]
         value[depth] -= 1
         waiting = owners[owner_ends[i] : owner_ends[i + 1]]
-        if tighten(
-            lows[depth + 1],
-            highs[depth + 1],
-            sums,
-            owners,
-            owner_ends,
-            members,
-            member_ends,
-            waiting,
-        ):
+        if tighten(lows[depth + 1], highs[depth + 1], *equations, waiting):
             depth += 1
             branch[depth] = -1
     return found[:count], True

@@ -39,10 +39,6 @@ class Candidates:
     log_prior: Floats
     cells: Codes
 
-    @property
-    def lengths(self) -> Codes:
-        return np.diff(self.ends)
-
 
 def list_candidates(
     view: AttackerView, release: MarginalsRelease, counts: Floats, most: int
@@ -52,20 +48,14 @@ def list_candidates(
     ``release`` are the marginals that hold a hidden column, ``counts`` the whole numbers in their
     cells, end to end.
     """
-    rows, group = np.unique(view.known.codes, axis=0, return_inverse=True)
-    known = Table(view.known.domain, rows)
+    known, group = view.known.distinct()
     cells = ReleasedCells.of(release)
-    hidden = release.domain.positions(view.targets)
-    whole = np.zeros((len(rows), len(release.domain)), dtype=np.int64)
-    for name in known.domain.names:
-        whole[:, release.domain.positions([name])[0]] = known.column(name)
-    starts = cells.locate(whole)
-    strides = np.stack(
-        [(cells.strides * (cells.columns == column)).sum(axis=1) for column in hidden], axis=1
-    )
-    last = (strides > 0) * np.arange(1, len(hidden) + 1)
+    starts, strides = cells.locate_known(release.domain, known, view.targets)
+    last = (strides > 0) * np.arange(1, len(view.targets) + 1)
     order = np.argsort(last.max(axis=1), kind="stable")
-    ends = np.searchsorted(last.max(axis=1)[order], np.arange(1, len(hidden) + 1), side="right")
+    ends = np.searchsorted(
+        last.max(axis=1)[order], np.arange(1, len(view.targets) + 1), side="right"
+    )
     sizes = np.array(view.target_domain.sizes, dtype=np.int64)
     lists, total = [], 0
     for start in starts:
@@ -78,11 +68,11 @@ def list_candidates(
             return None
     lengths = np.array([len(values) for values in lists])
     codes = np.concatenate(lists)
-    owners = np.repeat(np.arange(len(rows)), lengths)
+    owners = np.repeat(np.arange(len(known)), lengths)
     log_prior = _log_prior(view, known, codes, owners)
     return Candidates(
-        np.asarray(group.ravel(), dtype=np.int64),
-        np.bincount(group.ravel(), minlength=len(rows)),
+        group,
+        np.bincount(group, minlength=len(known)),
         np.concatenate([[0], lengths.cumsum()]),
         codes,
         owners,

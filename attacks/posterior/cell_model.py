@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reconbench.attacks.base import AttackerView, log_chances
+from reconbench.attacks.candidates.cells import ReleasedCells
 from reconbench.attacks.marginals.release_parts import shared_parts
 from reconbench.attacks.posterior.chains import STEP, find_partners, find_partners_by_sorting
 from reconbench.attacks.posterior.gibbs import block_sweep, cell_sweep, cell_trades
@@ -58,14 +59,9 @@ class CellModel:
         self._played = domain.names
         self._left_out = tuple(name for name in view.prior.domain.names if name not in self._played)
         self._hidden = np.array(domain.positions(view.targets), dtype=np.int64)
-        self._columns = np.array(release.workload, dtype=np.int64)
-        sizes = np.array(domain.sizes, dtype=np.int64)[self._columns]
-        ends = np.cumsum(sizes.prod(axis=1))
-        self._offsets = ends - sizes.prod(axis=1)
-        # row-major: a column's stride is the product of the sizes after it
-        after = np.concatenate([sizes[:, 1:], np.ones((len(sizes), 1), dtype=np.int64)], axis=1)
-        self._strides = np.ascontiguousarray(after[:, ::-1].cumprod(axis=1)[:, ::-1])
-        self._answers = np.concatenate([answer.ravel() for answer in release.answers])
+        self._released = ReleasedCells.of(release)
+        self._columns, self._strides = self._released.columns, self._released.strides
+        self._offsets, self._answers = self._released.offsets, self._released.answers
         self._sets = [np.flatnonzero((self._columns == c).any(axis=1)) for c in self._hidden]
         self._sizes = view.target_domain.sizes
         n, shared = view.n, release.k - 1
@@ -106,7 +102,9 @@ class CellModel:
         cells = len(self._answers)
         self._residual = np.empty((replicas, cells))
         for codes, residual in zip(self._codes, self._residual, strict=True):
-            residual[:] = np.bincount(self._cells(codes).ravel(), minlength=cells) - self._answers
+            residual[:] = (
+                np.bincount(self._released.locate(codes).ravel(), minlength=cells) - self._answers
+            )
         self._draws: list[tuple[Codes, Codes, Codes, Floats]] = []
         self.forget(0)
 
@@ -234,11 +232,6 @@ class CellModel:
         whole = known.join(Table(view.target_domain, codes.reshape(-1, width)))
         log_prior = view.prior.log_evidence(whole).reshape(groups, count)
         return Watched(codes, log_prior, sum_by_group(self._odds, self._group))
-
-    def _cells(self, codes: Codes) -> Codes:
-        """The flat cell of every record in every set: (n, sets)."""
-        inside = (codes[:, self._columns] * self._strides).sum(axis=2)
-        return np.asarray(inside + self._offsets)
 
     def _draw(self, count: int, rng: np.random.Generator) -> tuple[Codes, Codes]:
         """Hidden and left-out cells from the prior given the known ones: (count, n, columns)."""

@@ -1,7 +1,5 @@
 """Compiled sweeps of the posterior sampler.
 
-Other modules of compiled sweeps take `compiled` from here.
-
 x is the hidden column of the records, π its prior given what is known, Q(x) the marginals of the
 table. At inverse noise variance w = 1/σ² a sweep leaves π(x) exp(−w ‖Q(x) − answers‖²/2) invariant.
 Random numbers come in as uniforms, so a sweep is a plain function with a plain twin in the tests.
@@ -9,12 +7,10 @@ Random numbers come in as uniforms, so a sweep is a plain function with a plain 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar, cast
-
-import numba
 import numpy as np
 import numpy.typing as npt
+
+from reconbench.attacks.compilation import compiled
 
 Codes = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -22,13 +18,6 @@ Floats = npt.NDArray[np.float64]
 NEGLIGIBLE = -60.0
 # Trades whose odds add up to less than this are not tried.
 HOPELESS = 1e-12
-
-Function = TypeVar("Function", bound=Callable[..., Any])
-
-
-def compiled(function: Function) -> Function:
-    """numba.njit, cached on disk, with the function's own type."""
-    return cast("Function", numba.njit(cache=True)(function))
 
 
 @compiled

@@ -18,7 +18,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from reconbench.attacks.posterior.gibbs import compiled, normalise, pick
+from reconbench.attacks.compilation import compiled
+from reconbench.attacks.posterior.gibbs import normalise, pick
 
 Codes = npt.NDArray[np.int64]
 Shorts = npt.NDArray[np.uint16]

@@ -1,4 +1,4 @@
-"""Several hidden columns with few enough joint values: every one of them is weighed."""
+"""Several hidden columns with few enough joint values to be tabulated."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ NEGLIGIBLE = 1e-6
 
 
 class JointModel:
-    """Gibbs sweeps over single records and pairs of them, with all hidden columns at once.
+    """Trades of columns between records, fresh draws of all of them, and sweeps of each column.
 
     With P the sets of at most k hidden columns, a record costs P times the values of its columns
     and of its trades, and a change P times the known rows. Memory is, for each replica, the joint
@@ -52,12 +52,10 @@ class JointModel:
         """``possible``, (known rows, joint values), says which are; all by default."""
         self._view = view
         self.frozen = FROZEN / smallest_misfit(len(release.domain), release.k)
-        rows, group = np.unique(view.known.codes, axis=0, return_inverse=True)
-        self._group = np.asarray(group.ravel(), dtype=np.int64)
-        known = Table(view.known.domain, rows)
+        known, self._group = view.known.distinct()
         self._sizes = view.target_domain.sizes
         values = prod(self._sizes)
-        prior = view.prior.conditional(known, view.targets).reshape(len(rows), values)
+        prior = view.prior.conditional(known, view.targets).reshape(len(known), values)
         if possible is not None:
             prior = prior * possible
         self._below = prior.cumsum(axis=1)
@@ -75,7 +73,7 @@ class JointModel:
         self._strides = np.cumprod([1, *self._sizes[:0:-1]])[::-1].copy()
         # What all known rows see alike is kept once.
         self._own = np.array([int(len(part) < release.k) for part in parts])
-        rows_of = np.where(self._own, len(rows), 1)
+        rows_of = np.where(self._own, len(known), 1)
         widths = rows_of * [prod(self._sizes[c] for c in part) for part in parts]
         starts = np.cumsum([0, *widths])[:-1]
         self._width = int(widths.sum())
@@ -173,7 +171,7 @@ def fits(view: AttackerView, release: MarginalsRelease) -> bool:
     """Whether joint values are few enough, and all sets of k columns with a hidden one released."""
     columns, hidden = len(release.domain), len(view.targets)
     sets = comb(columns, release.k) - comb(columns - hidden, release.k)
-    rows = len(np.unique(view.known.codes, axis=0))
+    rows = len(view.known.distinct()[0])
     values = prod(view.target_domain.sizes)
     return len(release.workload) == sets and rows * values <= MOST_VALUES
 
@@ -183,14 +181,8 @@ def _gather(
 ) -> tuple[Floats, float]:
     """The sums of answers in the cells of every known row and joint value, and Σ answers²."""
     cells = ReleasedCells.of(release)
-    whole = np.zeros((len(known), len(release.domain)), dtype=np.int64)
-    for name in release.domain.names:
-        if name in known.domain.names:
-            whole[:, release.domain.positions([name])[0]] = known.column(name)
-    hidden = release.domain.positions(view.targets)
-    starts = cells.locate(whole)
+    starts, strides = cells.locate_known(release.domain, known, view.targets)
     total = np.zeros((len(known), len(codes)))
-    for s in range(len(cells.columns)):
-        strides = [int((cells.strides[s] * (cells.columns[s] == c)).sum()) for c in hidden]
-        total += cells.answers[starts[:, s, None] + codes @ strides]
+    for start, steps in zip(starts.T, strides, strict=True):
+        total += cells.answers[start[:, None] + codes @ steps]
     return total, float(cells.answers @ cells.answers)

@@ -15,12 +15,10 @@ value of that column is ``strides[c]`` further on.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar, cast
-
-import numba
 import numpy as np
 import numpy.typing as npt
+
+from reconbench.attacks.compilation import vectorised
 
 Codes = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -29,13 +27,6 @@ Floats = npt.NDArray[np.float64]
 NEGLIGIBLE = 30.0
 # Trades whose odds add up to less than this are not tried.
 HOPELESS = 1e-12
-
-Function = TypeVar("Function", bound=Callable[..., Any])
-
-
-def vectorised(function: Function) -> Function:
-    """numba.njit with sums in any order; all numbers are finite."""
-    return cast("Function", numba.njit(cache=True, fastmath=True)(function))
 
 
 @vectorised
@@ -261,23 +252,9 @@ def sweep_trades(
     balanced proposals): where nearly every trade is hopeless, the few good ones are found.
     """
     kinds = len(strides) + 1
+    state = (x, pulled, gram, own, place, gathered, log_prior, group, partners, codes, strides, w)
     for i in range(len(x)):
-        before = trade_odds(
-            x,
-            pulled,
-            gram,
-            own,
-            place,
-            gathered,
-            log_prior,
-            group,
-            partners,
-            codes,
-            strides,
-            w,
-            i,
-            odds,
-        )
+        before = trade_odds(*state, i, odds)
         if before < HOPELESS:
             continue
         uniform, chosen = uniforms[0, i] * before, 0
@@ -289,22 +266,7 @@ def sweep_trades(
                     break
         j, c = partners[i, chosen // kinds], chosen % kinds
         trade(x, pulled, gram, own, place, group, codes, strides, i, j, c)
-        after = trade_odds(
-            x,
-            pulled,
-            gram,
-            own,
-            place,
-            gathered,
-            log_prior,
-            group,
-            partners,
-            codes,
-            strides,
-            w,
-            i,
-            odds,
-        )
+        after = trade_odds(*state, i, odds)
         if uniforms[1, i] * after >= before:
             trade(x, pulled, gram, own, place, group, codes, strides, i, j, c)
 

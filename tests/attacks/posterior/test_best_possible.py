@@ -180,15 +180,26 @@ def test_chains_that_agree_are_right(make_view: MakeView, targets: tuple[str, ..
     """Hard games whose tables can be listed: from little noise to nearly none, where tables that
     fit about as well lie far apart. At most 1 % of those that call themselves converged may be
     further from the optimum than five stated errors and 0.05 records."""
+    converged, wrong = count_wrong(make_view, targets, games=60)
+    assert converged >= 40
+    assert wrong == 0
+    # the negative control: chains that take the noise for four times what it is
+    assert count_wrong(make_view, targets, games=20, claimed=4.0)[1] > 2
+
+
+def count_wrong(
+    make_view: MakeView, targets: tuple[str, ...], games: int, claimed: float = 1.0
+) -> tuple[int, int]:
+    """How many games call themselves converged, and how many of these are wrong."""
     converged = wrong = 0
-    for seed in range(60):
+    for seed in range(games):
         epsilon = (30.0, 100.0, 300.0, 1_000.0)[seed % 4]
         view, _ = make_view(targets, k=1 + seed % 2, epsilon=epsilon, n=4, seed=seed)
-        marginals = compute_marginals(*enumerate_tables(view))
-        optimum = marginals.max(axis=1).sum()
-        sampled = Posterior(sweeps=100).sample(view, np.random.default_rng(seed))
+        optimum = compute_marginals(*enumerate_tables(view)).max(axis=1).sum()
+        release = require_marginals(view.release)
+        believed = replace(view, release=replace(release, noise_sd=claimed * release.noise_sd))
+        sampled = Posterior(sweeps=100).sample(believed, np.random.default_rng(seed))
         best = sampled.estimate_best_possible(view)
         converged += best.converged
         wrong += best.converged and abs(best.expected - optimum) > 5 * best.error + 0.05
-    assert converged >= 40
-    assert wrong == 0
+    return converged, wrong
