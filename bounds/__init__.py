@@ -89,6 +89,11 @@ from reconbench.bounds.guarantees.guarantee import (
     gaussian_mu,
 )
 from reconbench.bounds.guarantees.laplace import LaplaceDP
+from reconbench.bounds.guarantees.notation.mechanism import (
+    Mechanism,
+    parse_guarantee,
+    parse_mechanism,
+)
 from reconbench.bounds.guarantees.privacy_profile import (
     PrivacyProfile,
     compose_with_pair,
@@ -98,6 +103,7 @@ from reconbench.bounds.guarantees.privacy_profile import (
 from reconbench.bounds.guarantees.randomised_response import RandomisedResponse
 from reconbench.bounds.guarantees.renyi import ZCDP, RenyiBounded, RenyiDP, zcdp_rho
 from reconbench.bounds.guarantees.tabulated import TabulatedCurve
+from reconbench.bounds.mechanism_calibration import mechanism_calibration_report
 from reconbench.bounds.poisson_binomial import PoissonBinomial
 from reconbench.bounds.risk.leakage import (
     bits_leaked,
@@ -166,6 +172,7 @@ __all__ = [
     "LaplaceDP",
     "MeanBound",
     "MeanFromGuess",
+    "Mechanism",
     "Membership",
     "MisfitTheorem35",
     "NamedMetric",
@@ -234,10 +241,13 @@ __all__ = [
     "leak_probability",
     "majorise_tail",
     "mean_ceiling",
+    "mechanism_calibration_report",
     "memorisation",
     "one_run_ceiling",
     "one_run_lower_bound",
     "optimal_composition",
+    "parse_guarantee",
+    "parse_mechanism",
     "prior_exact",
     "prior_exact_bound",
     "profile_ceilings",

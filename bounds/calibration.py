@@ -332,6 +332,23 @@ MEASURES: dict[str, Callable[[FloatArray, SharpestBound], NamedRisk]] = {
 }
 
 
+def named_risk(
+    measure: str,
+    baseline: ArrayLike,
+    *,
+    priors: ArrayLike | None = None,
+    any_event: bool = False,
+) -> NamedRisk:
+    """The risk of a named measure, by the sharpest bound; arguments as in `calibration_report`."""
+    if measure not in MEASURES:
+        raise ValueError(f"measure must be one of {', '.join(MEASURES)}, got {measure!r}")
+    if priors is not None and any_event:
+        raise ValueError("any_event must be False with priors: a whole prior is for exact match")
+    whole = None if priors is None else np.asarray(priors, dtype=np.float64)
+    bound = SharpestBound(whole, any_event)
+    return MEASURES[measure](np.atleast_1d(np.asarray(baseline, dtype=np.float64)), bound)
+
+
 def calibration_report(
     threshold: float,
     baseline: ArrayLike,
@@ -359,14 +376,8 @@ def calibration_report(
     A parameter that may grow without bound is None, with σ = 0; one with no answer is left out.
     `answer` says either in a sentence, and `no_answer` has the reasons.
     """
-    if measure not in MEASURES:
-        raise ValueError(f"measure must be one of {', '.join(MEASURES)}, got {measure!r}")
-    if priors is not None and any_event:
-        raise ValueError("any_event must be False with priors: a whole prior is for exact match")
+    risk = named_risk(measure, baseline, priors=priors, any_event=any_event)
     neighbours = as_relation(relation)
-    whole = None if priors is None else np.asarray(priors, dtype=np.float64)
-    bound = SharpestBound(whole, any_event)
-    risk = MEASURES[measure](np.atleast_1d(np.asarray(baseline, dtype=np.float64)), bound)
     report: dict[str, Any] = {
         "measure": measure,
         "threshold": threshold,

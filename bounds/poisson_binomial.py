@@ -25,6 +25,8 @@ _DEEP = 2_000
 _FLOOR_DEEP = 1e-300
 _FLOOR = 1e-70
 _PIECE = 4096
+# Tails of several sums are computed together up to this many variables.
+_TOGETHER = 500
 # Of more than _LONG variables equal ones are one binomial, if there are _REPEATED of each.
 _LONG = 20_000
 _REPEATED = 64
@@ -43,6 +45,17 @@ class PoissonBinomial:
     def __post_init__(self) -> None:
         checked = _validate.probability_vector("probabilities", self.probabilities)
         object.__setattr__(self, "probabilities", checked)
+
+    @classmethod
+    def of_rows(cls, rows: FloatArray) -> list[PoissonBinomial]:
+        """One sum per row of probabilities; the tails of short ones are computed together."""
+        sums = [cls(row) for row in rows]
+        if sums and sums[0].n <= _TOGETHER:
+            tails = _compute_tails(np.asarray(rows, dtype=np.float64))
+            for one, own in zip(sums, tails, strict=True):
+                # The value that the cached property of this name would compute.
+                one.__dict__["tails"] = own
+        return sums
 
     @property
     def n(self) -> int:
@@ -95,6 +108,23 @@ class PoissonBinomial:
                 pairs = zip(values.tolist(), counts.tolist(), strict=True)
                 return sorted((_repeat(p, m, floor) for p, m in pairs), key=lambda q: q[1].size)
         return [_trim(0, block, floor) for block in _blocks(self.probabilities)]
+
+
+def _compute_tails(rows: FloatArray) -> FloatArray:
+    """P[S ≥ v], v = 0, …, n + 1, of every row, one variable of all rows at a time: O(n²) a row."""
+    count, n = rows.shape
+    mass = np.zeros((n + 1, count))
+    mass[0] = 1.0
+    for size, p in enumerate(rows.T, start=1):
+        moved = mass[:size] * p
+        mass[:size] *= 1 - p
+        mass[1 : size + 1] += moved
+    tails = np.zeros((count, n + 2))
+    tails[:, :-1] = np.cumsum((mass / mass.sum(axis=0))[::-1], axis=0)[::-1].T
+    np.minimum(tails, 1.0, out=tails)
+    tails[:, 0] = 1.0
+    tails.setflags(write=False)
+    return tails
 
 
 def _repeat(p: float, count: int, floor: float) -> tuple[int, FloatArray]:

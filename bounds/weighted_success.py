@@ -6,6 +6,9 @@ records it depends on *which* values are right, so ceilings on successes do not 
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -50,7 +53,10 @@ def bound_weighted_success(
     stakes = chances * worth
     # All values are guessed right at no price.
     least, best = stakes.sum(axis=1), stakes.max(axis=1, initial=0.0)
-    lines = _find_corners(guarantee)
+    if isinstance(guarantee, Hashable):
+        lines = _find_corners_once(guarantee)
+    else:
+        lines = _find_corners(guarantee)
     for factors in PRICES:
         tried = np.array([_charge(stakes, factor * best, *lines) for factor in factors])
         least = np.minimum(least, tried.min(axis=0))
@@ -86,6 +92,9 @@ def _find_corners(guarantee: Guarantee) -> tuple[FloatArray, FloatArray]:
     corners = np.array(hull)
     slopes = np.diff(corners[:, 1]) / np.diff(corners[:, 0])
     return slopes, corners
+
+
+_find_corners_once = lru_cache(maxsize=256)(_find_corners)
 
 
 def _slope(left: list[float], right: list[float]) -> float:

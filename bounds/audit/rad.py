@@ -29,14 +29,14 @@ from reconbench.bounds import _validate
 from reconbench.bounds._validate import FloatArray
 from reconbench.bounds.audit.proportions import Proportion
 from reconbench.bounds.audit.verdict import EpsilonEstimate
-from reconbench.bounds.rad import epsilon_any, epsilon_grr, epsilon_oue, epsilon_ss, rad_ss
+from reconbench.bounds.rad import epsilon_exact, epsilon_grr, epsilon_oue, epsilon_ss, rad_ss
 from reconbench.bounds.rad._inputs import as_prior
 from reconbench.bounds.rad.ldp import LARGEST_EPSILON
 
 EXACT = "Guerra-Balboa 2026, Theorem 4.3"
 # Relative, far above that of the sums behind B and far below what 10^9 trials can tell.
 _ROUNDING = 1e-13
-BLACK_BOX = "Guerra-Balboa 2026, Theorem 5.3 (corrected) and Corollary 5.4"
+BLACK_BOX = "reconbench, exact black-box RAD; Guerra-Balboa 2026, Corollary 5.4 if uniform"
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ def audit_black_box(prior: ArrayLike | int, delta: float = 0.0) -> RadAudit:
     weights, slack = _prior(prior), _validate.below_one("delta", delta)
     return RadAudit(
         "rad-black-box",
-        partial(epsilon_any, prior=weights, delta=slack),
+        partial(epsilon_exact, prior=weights, delta=slack),
         None,
         BLACK_BOX,
         "targets drawn from the prior; nothing of the mechanism or of the attack",

@@ -12,7 +12,7 @@ may be approximate, the bound is evaluated exactly where the search ends.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
@@ -21,16 +21,24 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from reconbench.bounds import _validate
-from reconbench.bounds.ceilings.base import CONFIDENCES, BestGuessBound, failure_rate
-from reconbench.bounds.ceilings.swanberg import Theorem35
+from reconbench.bounds._validate import FloatArray
+from reconbench.bounds.ceilings.base import (
+    CONFIDENCES,
+    BestGuessBound,
+    failure_rate,
+    smallest,
+)
+from reconbench.bounds.ceilings.swanberg import add_failures, beta
 from reconbench.bounds.guarantees._conjugate import largest_epsilon
 from reconbench.bounds.guarantees.guarantee import ApproxDP, Guarantee, PureDP
+from reconbench.bounds.poisson_binomial import PoissonBinomial
 
-# A scan of ε up to where δ(ε) is negligible, then a golden section between the scan's neighbours
-# of the best, down to this share of the range.
+# Steps of a scan of ε up to where δ(ε) is negligible. Each refinement takes half as many between
+# the neighbours of the best.
 _SCAN = 20
-_RESOLUTION = 1e-3
-_GOLDEN = (math.sqrt(5) - 1) / 2
+_REFINEMENTS = 2
+# The first ε is this share of the largest.
+_SMALLEST = 1e-6
 _BELOW_ONE = math.nextafter(1.0, 0.0)
 
 
@@ -59,10 +67,10 @@ class Profile(BestGuessBound):
 
     def ceiling(self, confidence: float) -> int:
         failure = failure_rate(confidence)
-        v = min(self._at(epsilon).ceiling(confidence) for epsilon in self._scan)
-        # The best ε for P[L ≥ v] has a ceiling below v where one exists.
+        v = smallest(lambda w: self._bound_scan(w), self.n, failure)
+        # The best ε for P[L ≥ v] may lie between those of the scan.
         while v > 0 and self._best(v)[0] <= failure:
-            v = min(v - 1, self._at(self._best(v)[1]).ceiling(confidence))
+            v -= 1
         return v
 
     def epsilon(self, v: float) -> float:
@@ -72,34 +80,82 @@ class Profile(BestGuessBound):
     def _tail_at(self, v: int) -> float:
         return self._best(v)[0]
 
+    def _bound_scan(self, v: int) -> float:
+        """The smallest bound on P[L ≥ v] at the ε of the scan."""
+        return float(self._scan.bound(v).min())
+
     def _best(self, v: int) -> tuple[float, float]:
         """The smallest bound on P[L ≥ v] that the search finds, and its ε."""
         if v not in self._found:
-            self._found[v] = _search(lambda epsilon: float(self._at(epsilon).tail(v)), self._scan)
+            self._found[v] = self._search(v)
         return self._found[v]
 
-    def _at(self, epsilon: float) -> Theorem35:
-        if epsilon not in self._theorems:
-            delta = min(self.guarantee.delta_at(epsilon), _BELOW_ONE)
-            self._theorems[epsilon] = Theorem35(self.best_prior_success, ApproxDP(epsilon, delta))
-        return self._theorems[epsilon]
+    def _search(self, v: int) -> tuple[float, float]:
+        """The smallest bound on P[L ≥ v] met, and its ε: exact values, an approximate minimum."""
+        grid, met = self._scan, []
+        for refinement in range(_REFINEMENTS + 1):
+            values = grid.bound(v)
+            best = int(np.argmin(values))
+            met.append((float(values[best]), float(grid.epsilons[best])))
+            # Nothing to gain where the bound is 0, or 1 at every ε.
+            if refinement == _REFINEMENTS or not 0 < values[best] < 1:
+                break
+            left, right = max(best - 1, 0), min(best + 1, len(values) - 1)
+            grid = self._refine(float(grid.epsilons[left]), float(grid.epsilons[right]))
+        return min(met)
 
     @cached_property
-    def _scan(self) -> list[float]:
+    def _scan(self) -> _Grid:
         largest = largest_epsilon(self.guarantee)
-        if math.isinf(largest):
-            return [largest]
-        return [largest * (k / _SCAN if k else _RESOLUTION**2) for k in range(_SCAN + 1)]
+        shares = np.linspace(0, 1, _SCAN + 1)
+        shares[0] = _SMALLEST
+        return self._lay_grid(largest * shares if math.isfinite(largest) else np.array([largest]))
 
-    @cached_property
-    def _theorems(self) -> dict[float, Theorem35]:
+    def _refine(self, left: float, right: float) -> _Grid:
+        if (left, right) not in self._refined:
+            self._refined[left, right] = self._lay_grid(np.linspace(left, right, _SCAN // 2 + 1))
+        return self._refined[left, right]
+
+    def _lay_grid(self, epsilons: FloatArray) -> _Grid:
+        found = [self.guarantee.delta_at(float(epsilon)) for epsilon in epsilons]
+        deltas = np.minimum(found, _BELOW_ONE)
         if isinstance(self.guarantee, ApproxDP | PureDP):
-            return {self.guarantee.epsilon: Theorem35(self.best_prior_success, self.guarantee)}
-        return {}
+            # Whatever rounding makes of δ(ε), the stated pair holds.
+            stated = self.guarantee.delta if isinstance(self.guarantee, ApproxDP) else 0.0
+            deltas = np.where(epsilons == self.guarantee.epsilon, stated, deltas)
+        chances = np.array([beta(self.best_prior_success, float(each)) for each in epsilons])
+        tails = np.array([one.tails for one in PoissonBinomial.of_rows(chances)])
+        return _Grid(epsilons, tails, self.n * deltas)
 
     @cached_property
     def _found(self) -> dict[int, tuple[float, float]]:
         return {}
+
+    @cached_property
+    def _refined(self) -> dict[tuple[float, float], _Grid]:
+        return {}
+
+
+@dataclass(frozen=True, eq=False)
+class _Grid:
+    """Some ε, with the tails of the sums of Theorem 3.5 and n·δ at each."""
+
+    epsilons: FloatArray
+    tails: FloatArray
+    n_delta: FloatArray
+
+    def bound(self, v: int) -> FloatArray:
+        """The bound on P[L ≥ v] at each ε."""
+        if v <= 0:
+            return np.ones(len(self.epsilons))
+        if v >= self.tails.shape[1] - 1:
+            return np.zeros(len(self.epsilons))
+        return add_failures(self.tails, self.n_delta, v, self._sure)
+
+    @cached_property
+    def _sure(self) -> int:
+        """The largest v that no sum is ever below, as far as doubles tell."""
+        return int((self.tails == 1.0).all(axis=0).sum()) - 1
 
 
 def profile_ceilings(
@@ -109,30 +165,3 @@ def profile_ceilings(
 ) -> dict[float, int]:
     """The ceilings of `Profile`, by confidence."""
     return Profile(np.asarray(best_prior_success), guarantee).by_confidence(confidences)
-
-
-def _search(bound: Callable[[float], float], scan: list[float]) -> tuple[float, float]:
-    """The smallest value of bound(ε) met, and its ε: exact values, an approximate minimum."""
-    values = [bound(epsilon) for epsilon in scan]
-    best = int(np.argmin(values))
-    met = [(values[best], scan[best])]
-    # Nothing to gain where the bound is 0, or 1 at every ε.
-    if not 0 < values[best] < 1:
-        return met[0]
-    left, right = scan[max(best - 1, 0)], scan[min(best + 1, len(scan) - 1)]
-    width = _RESOLUTION * scan[-1]
-    x, y = right - _GOLDEN * (right - left), left + _GOLDEN * (right - left)
-    at_x, at_y = bound(x), bound(y)
-    met += [(at_x, x), (at_y, y)]
-    while right - left > width:
-        if at_x < at_y:
-            right, y, at_y = y, x, at_x
-            x = right - _GOLDEN * (right - left)
-            at_x = bound(x)
-            met.append((at_x, x))
-        else:
-            left, x, at_x = x, y, at_y
-            y = left + _GOLDEN * (right - left)
-            at_y = bound(y)
-            met.append((at_y, y))
-    return min(met)

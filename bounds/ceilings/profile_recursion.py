@@ -82,13 +82,9 @@ class ProfileRecursion(BestGuessBound):
         """min over ε of P[S ≥ v] + Σ_j γ_j, v = 0, …, n + 1."""
         success, counts = self._distinct
         epsilons, gammas = self._pairs(_SUMS, success)
-        tails = np.array(
-            [
-                PoissonBinomial(beta(self.best_prior_success, float(epsilon))).tails + spent
-                for epsilon, spent in zip(epsilons, counts @ gammas, strict=True)
-            ]
-        )
-        best: FloatArray = np.minimum(tails.min(axis=0), 1.0)
+        chances = np.array([beta(self.best_prior_success, float(each)) for each in epsilons])
+        tails = np.array([one.tails for one in PoissonBinomial.of_rows(chances)])
+        best: FloatArray = np.minimum((tails + (counts @ gammas)[:, None]).min(axis=0), 1.0)
         best[-1] = 0.0
         return best
 

@@ -101,6 +101,22 @@ class Theorem32(HighProbabilityBound):
         return PoissonBinomial(beta(self.prior_success, self.guarantee.epsilon))
 
 
+def add_failures(
+    tails: FloatArray, n_delta: FloatArray, v: int, sure: int = 0, first: int = 1
+) -> FloatArray:
+    """The bound of Theorem 3.5 at 0 < v ≤ n, from tails T of the sum and n·δ: one row per ε.
+
+    P[L ≥ v] ≤ T(v) + α(v)·n·δ, α(v) = max over 1 ≤ j ≤ n of (T(v − j) − T(v))/j.
+
+    T(v − j) = 1 for all j ≥ v − sure, where the smallest such j gives the maximum.
+    """
+    here = tails[:, v]
+    j = np.arange(first, max(first, v - sure) + 1)
+    alpha: FloatArray = np.max((tails[:, np.maximum(v - j, 0)] - here[:, None]) / j, axis=1)
+    bound: FloatArray = np.minimum(here + alpha * n_delta, 1.0)
+    return bound
+
+
 @dataclass(frozen=True, eq=False)
 class Theorem35(BestGuessBound):
     """Swanberg 2025, Theorem 3.5: for (ε, δ)-DP, from one run and whatever the attack.
@@ -143,12 +159,8 @@ class Theorem35(BestGuessBound):
             return 1.0
         if v > self.n:
             return 0.0
-        # P[L ≥ v] ≤ T(v) + α(v)·n·δ, α(v) = max_{1 ≤ j ≤ n} (T(v − j) − T(v))/j.
-        # T(v − j) = 1 for all j ≥ v − sure, where the smallest such j gives the maximum.
-        tails, here = self._sum.tails, float(self._sum.tails[v])
-        j = np.arange(first, max(first, v - self._sure) + 1)
-        alpha = float(np.max((tails[np.maximum(v - j, 0)] - here) / j))
-        return min(1.0, here + alpha * self._n_delta)
+        tails = self._sum.tails[None]
+        return float(add_failures(tails, np.array([self._n_delta]), v, self._sure, first)[0])
 
     @cached_property
     def _sure(self) -> int:

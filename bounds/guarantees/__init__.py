@@ -4,5 +4,6 @@
 - `relation`: replace-one and add-or-remove-one.
 - `laplace`, `randomised_response`, `renyi`: other noise and other accounting.
 - `privacy_profile`, `tabulated`, `polyline`: curves given by points.
+- `notation`: all of them by text, such as `dp-sgd:noise=1,rate=0.004,steps=792`.
 - `composed`: several releases, by privacy loss distributions (needs dp-accounting).
 """

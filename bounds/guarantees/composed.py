@@ -17,7 +17,7 @@ import numpy as np
 
 from reconbench.bounds import _validate
 from reconbench.bounds._validate import FloatArray, positive_integer
-from reconbench.bounds.guarantees.polyline import MAX_EPSILON
+from reconbench.bounds.guarantees.polyline import MAX_EPSILON, Polyline
 from reconbench.bounds.guarantees.privacy_profile import PrivacyProfile
 from reconbench.bounds.guarantees.relation import RECORD, Relation
 from reconbench.bounds.guarantees.renyi import RenyiDP
@@ -25,6 +25,8 @@ from reconbench.bounds.guarantees.renyi import RenyiDP
 _PAIRS = 8_000
 # Below this the distributions carry rounding of their Fourier transforms, not probabilities.
 _SMALLEST_DELTA = 1e-13
+# Probability that a curve's extreme losses may have to be left off the grid, on the safe side.
+_RARE = 1e-16
 
 
 class Release(Protocol):
@@ -96,17 +98,68 @@ class DiscreteGaussianRelease:
         )
 
 
+@dataclass(frozen=True, eq=False)
+class CurveRelease:
+    """Whatever has this trade-off curve, seen through the curve alone.
+
+    The segments of a piecewise-linear curve are the answers of two discrete distributions that
+    have exactly this curve, so they dominate the mechanism (Dong, Roth and Su 2022, Theorem 2.10).
+    """
+
+    line: Polyline
+    count: int = 1
+    sampling_probability: float = 1.0
+
+    def loss_distribution(self, discretisation: float) -> Any:
+        masses, infinite = self._split(discretisation)
+        losses = _losses().PrivacyLossDistribution
+        return losses.create_from_rounded_probability(masses, infinite, discretisation)
+
+    def segments(self) -> tuple[FloatArray, FloatArray, float]:
+        """Losses and probabilities under the alternative, and the probability of loss ∞."""
+        null = np.diff(self.line.alphas, prepend=0.0)
+        alternative = np.maximum(np.diff(self.line.powers, prepend=0.0), 0.0)
+        finite = (null > 0) & (alternative > 0)
+        losses = np.log(alternative[finite]) - np.log(null[finite])
+        return losses, alternative[finite], float(alternative[null <= 0].sum())
+
+    def _split(self, step: float) -> tuple[dict[int, float], float]:
+        """Probabilities on the grid: each loss is split between its two neighbours there.
+
+        Both distributions keep their totals, so the result dominates ("connect the dots").
+        """
+        losses, mass, infinite = self.segments()
+        # Rare large losses count as ∞, and rare small ones as larger: the grid stays short.
+        order = np.argsort(losses)
+        losses, mass = losses[order], mass[order]
+        high = np.cumsum(mass[::-1])[::-1] <= _RARE
+        infinite += float(mass[high].sum())
+        losses, mass = losses[~high], mass[~high]
+        if losses.size:
+            low = np.cumsum(mass) <= _RARE
+            losses = np.maximum(losses, losses[~low].min(initial=losses[-1]))
+        below = np.floor(losses / step)
+        up = np.clip(np.expm1(below * step - losses) / math.expm1(-step), 0.0, 1.0)
+        found: dict[int, float] = {}
+        for place, part in ((below, mass * (1 - up)), (below + 1, mass * up)):
+            for key, value in zip(place.astype(int).tolist(), part.tolist(), strict=True):
+                found[key] = found.get(key, 0.0) + value
+        return found, min(1.0, infinite)
+
+
 def composed(
     releases: Sequence[Release],
     relation: Relation,
     *,
     unit: str = RECORD,
     discretisation: float = 1e-4,
+    label: str = "",
 ) -> PrivacyProfile:
     """The guarantee of all the releases together, each made `count` times, adaptively.
 
     `relation` is the one under which the sensitivities are stated. Subsampled releases are
-    analysed under add-or-remove-one neighbours only.
+    analysed under add-or-remove-one neighbours only. `label` is how the result describes itself,
+    by default by the kinds of releases.
     """
     if not releases:
         raise ValueError("releases must hold at least one release, got none")
@@ -117,7 +170,7 @@ def composed(
         part = release.loss_distribution(step).self_compose(release.count)
         total = part if total is None else total.compose(part)
     epsilons, deltas = _pairs(total, step)
-    return PrivacyProfile(epsilons, deltas, relation, unit, _label(releases))
+    return PrivacyProfile(epsilons, deltas, relation, unit, label or _label(releases))
 
 
 def dp_sgd(
@@ -146,7 +199,9 @@ def dp_sgd_renyi(
 
 def _pairs(total: Any, step: float) -> tuple[FloatArray, FloatArray]:
     """(ε, δ) on a grid that ends where δ is down to rounding."""
-    last, floor = math.inf, _SMALLEST_DELTA
+    # δ never falls below the probability of an infinite loss, which curves may have.
+    infinite = float(total.get_delta_for_epsilon(MAX_EPSILON))
+    last, floor = math.inf, max(_SMALLEST_DELTA, infinite * (1 + 1e-6))
     while math.isinf(last) and floor < 1:
         last, floor = float(total.get_epsilon_for_delta(floor)), 10 * floor
     if math.isinf(last):

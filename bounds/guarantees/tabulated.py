@@ -59,7 +59,8 @@ class TabulatedCurve(PiecewiseLinear):
     whose pairs lie below it everywhere.
 
     A curve must be convex, never increase and stay at or below 1 − α (Dong, Roth and Su 2022,
-    Proposition 2.2). `powers` is 1 − betas, for betas too close to 1 to carry it.
+    Proposition 2.2). `powers` is 1 − betas, for betas too close to 1 to carry it. `label` is
+    how the curve describes itself.
     """
 
     alphas: FloatArray
@@ -67,6 +68,7 @@ class TabulatedCurve(PiecewiseLinear):
     relation: Relation = Relation.REPLACE_ONE
     unit: str = RECORD
     powers: FloatArray | None = None
+    label: str = ""
 
     def __post_init__(self) -> None:
         alphas = _validate.probability_vector("alphas", self.alphas)
@@ -96,7 +98,8 @@ class TabulatedCurve(PiecewiseLinear):
         return Polyline(self.alphas, self.betas, self.powers)
 
     def describe(self) -> str:
-        return f"a curve of {self.alphas.size} points, {self.relation.value}"
+        label = self.label or f"a curve of {self.alphas.size} points"
+        return f"{label}, {self.relation.value}"
 
 
 def _check_tradeoff(alphas: FloatArray, betas: FloatArray) -> None:

@@ -29,6 +29,8 @@ from reconbench.bounds.rad.channel import (
     rad_membership,
     success_within,
 )
+from reconbench.bounds.rad.exact import epsilon_exact, rad_exact, rad_profile, rad_pure_aux
+from reconbench.bounds.rad.exact_aux import rad_exact_aux
 from reconbench.bounds.rad.ldp import (
     GRR,
     OUE,
@@ -77,6 +79,7 @@ __all__ = [
     "dp_sgd_rad",
     "dp_sgd_sigma",
     "epsilon_any",
+    "epsilon_exact",
     "epsilon_grr",
     "epsilon_oue",
     "epsilon_ss",
@@ -86,6 +89,8 @@ __all__ = [
     "rad_any_aux",
     "rad_approx_no_aux",
     "rad_composed",
+    "rad_exact",
+    "rad_exact_aux",
     "rad_finite",
     "rad_gaussian",
     "rad_given",
@@ -98,6 +103,8 @@ __all__ = [
     "rad_no_aux",
     "rad_oue",
     "rad_perfect",
+    "rad_profile",
+    "rad_pure_aux",
     "rad_sampled",
     "rad_ss",
     "rad_uniform",

@@ -142,7 +142,8 @@ def rad_any(epsilon: float, prior: ArrayLike | int, delta: float = 0.0) -> float
     """The largest 0-RAD that (ε, δ)-DP allows by any of the black-box results, aux = ∅.
 
     The least of the corrected Theorem 5.3 (which is Corollary 5.4 for a uniform prior, and never
-    above Theorem 4.2) and the corrected Proposition 5.2. It rises with ε.
+    above Theorem 4.2) and the corrected Proposition 5.2. It rises with ε. ``rad_exact`` is the
+    optimum itself: equal for a uniform prior, otherwise often lower.
     """
     values = as_prior(prior)
     low, high = float(values.min()), float(values.max())

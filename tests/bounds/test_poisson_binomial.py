@@ -204,3 +204,17 @@ def test_equal_variables_of_a_long_sum_are_one_binomial(monkeypatch: pytest.Monk
     blocks = PoissonBinomial(p).tails
     likely = blocks > 1e-50
     assert np.allclose(grouped[likely], blocks[likely], rtol=1e-11, atol=0)
+
+
+@pytest.mark.parametrize("n", [1, 7, 60])
+def test_rows_together_equal_rows_alone(n: int) -> None:
+    rows = np.random.default_rng(n).random((4, n))
+    rows[0], rows[1, 0], rows[1, -1] = 1e-6, 0.0, 1.0
+    for row, together in zip(rows, PoissonBinomial.of_rows(rows), strict=True):
+        exact = [*map(float, exact_tails(row)), 0.0]
+        np.testing.assert_allclose(together.tails, exact, rtol=1e-12, atol=1e-290)
+    long = np.full((2, 600), 0.01)
+    assert [one.n for one in PoissonBinomial.of_rows(long)] == [600, 600]
+    np.testing.assert_array_equal(
+        PoissonBinomial.of_rows(long)[0].tails, PoissonBinomial(long[0]).tails
+    )

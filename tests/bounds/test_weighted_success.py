@@ -85,3 +85,14 @@ def test_bad_input(prior: object, weights: object, message: str) -> None:
 def test_other_neighbours_are_refused() -> None:
     with pytest.raises(ValueError, match="replace-one"):
         bound_weighted_success([[1.0]], [1.0], PureDP(1.0, relation=Relation.ADD_REMOVE))
+
+
+def test_guarantees_that_cannot_be_hashed_are_bounded_alike() -> None:
+    class Foreign(GaussianDP):
+        __hash__ = None  # type: ignore[assignment]
+
+    priors, weights = np.array([[0.2, 0.3, 0.5]]), np.array([3.0, 2.0, 1.0])
+    own, foreign = GaussianDP(0.7), Foreign(0.7)
+    expected = bound_weighted_success(priors, weights, own)
+    for guarantee in (own, foreign):
+        assert bound_weighted_success(priors, weights, guarantee) == expected
