@@ -4,10 +4,14 @@
 - ``network``: Bayesian networks: inference, fitting and BIF files
 - ``shipped``: the priors that come with the package, and how they were fitted
 - ``secrets``: secrets that a language model may give away
+- ``standard_networks``: networks of the bnlearn repository, such as ``bn:insurance``
 - ``prior_families``: priors given by a rule, such as ``uniform:10``
+- ``named``, ``cards``: all of these by name, and what each is, whence and under which licence
 - ``sources``: loaders of public files
-- ``own_table``: a CSV file of one's own and the JSON file that declares its domain
-- ``atomic_files``: writing files whole or not at all
+- ``own_table``: tables of one's own (CSV, Parquet, DataFrames) and the file that declares a domain
+- ``released_table``: tables that somebody published
+- ``recoding``: what missing and rare values become; ``near_names``: the name that was meant
+- ``atomic_files``, ``bounded_files``: writing files whole or not at all, reading no more than fits
 """
 
 if __name__ != "reconbench.datasets":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from math import prod
 from typing import Protocol, runtime_checkable
 
@@ -46,6 +47,17 @@ class Prior(Protocol):
     def map(self, known: Table, targets: Sequence[str]) -> tuple[Table, Floats]:
         """The likeliest joint value of the targets given what is known, and its probability."""
         ...
+
+
+@dataclass(frozen=True)
+class PriorKey:
+    """A prior as the key of a cache: equal to others of the same distribution.
+
+    Priors of plugins may have no hash of their own.
+    """
+
+    sha256: str
+    prior: Prior = field(compare=False)
 
 
 # Joint priors of more numbers are not enumerated to find their likeliest values.

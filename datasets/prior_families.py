@@ -1,14 +1,14 @@
-"""Families of priors given by a rule rather than fitted: one secret, and nothing known of it.
+"""Families of priors, by ``name:text``: given by a rule, or a standard network by name.
 
-A game matches guesses with records by their known columns. Where nothing is known of a record
-there is still one such column, ``CONSTANT``: it has one value, so it says nothing.
+Those given by a rule have one secret, and nothing known of it. A game matches guesses with records
+by their known columns. Where nothing is known of a record there is still one such column,
+``CONSTANT``: it has one value, so it says nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,7 @@ import numpy.typing as npt
 from reconbench.datasets.domain import Attribute, Domain, DomainError
 from reconbench.datasets.network.baynet import BayNet
 from reconbench.datasets.prior import Prior
-from reconbench.datasets.shipped import acs, fire
+from reconbench.datasets.standard_networks import load_standard
 from reconbench.datasets.table import Table
 
 Floats = npt.NDArray[np.float64]
@@ -95,41 +95,76 @@ HOURS_SHAPES: Mapping[str, Callable[[], Floats]] = {
 }
 
 
+Find = Callable[[str], Prior]
+
+
 @dataclass(frozen=True)
 class Family:
-    """Priors by ``name:text``; ``usage`` says what the text is."""
+    """Priors by ``name:text``; ``usage`` says what the text is.
+
+    ``build`` gets the text, and a function that loads any data set by its spec.
+    """
 
     usage: str
-    build: Callable[[str], BayNet]
+    description: str
+    build: Callable[[str, Find], BayNet]
 
 
-def _uniform(text: str) -> BayNet:
+def _uniform(text: str, find: Find) -> BayNet:
     if not text.isdecimal():
         raise DomainError(f"uniform:M needs a whole number of values M, got {text!r}")
     return uniform(int(text))
 
 
-def _columns(text: str) -> BayNet:
-    shipped = {"acs": acs, "fire": fire}
-    name, _, listed = text.partition(":")
-    if name not in shipped or not listed:
-        raise DomainError(
-            f"columns:DATASET:A,B needs {' or '.join(shipped)} and its columns, got {text!r}"
-        )
-    return columns(shipped[name](), listed.split(","))
+def _columns(text: str, find: Find) -> BayNet:
+    dataset, names = split_columns(text)
+    return columns(find(dataset), names)
 
 
 FAMILIES: Mapping[str, Family] = {
-    "columns": Family("columns:DATASET:A,B", _columns),
-    "hours": Family("hours:SHAPE", hours),
-    "uniform": Family("uniform:M", _uniform),
+    "bn": Family(
+        "bn:NAME",
+        "A standard network of the bnlearn repository",
+        lambda text, find: load_standard(text),
+    ),
+    "columns": Family(
+        "columns:DATASET:A,B", "Some columns of a data set, and nothing else known", _columns
+    ),
+    "hours": Family(
+        "hours:SHAPE",
+        f"Whole working hours a week, 0 to 100: {', '.join(HOURS_SHAPES)}",
+        lambda text, find: hours(text),
+    ),
+    "uniform": Family("uniform:M", "One column of M equally likely values", _uniform),
 }
 
 
-@cache
-def load(spec: str) -> BayNet:
-    """Build the prior of a family that a spec ``family:text`` names."""
+def is_family(spec: str) -> bool:
+    """Say whether a spec begins with the name of a family and a colon."""
+    name, colon, _ = spec.partition(":")
+    return bool(colon) and name in FAMILIES
+
+
+def load(spec: str, find: Find) -> BayNet:
+    """Build the prior of a family that a spec ``family:text`` names.
+
+    ``find`` loads the data set of which ``columns:DATASET:A,B`` takes columns.
+    """
     name, _, text = spec.partition(":")
     if name not in FAMILIES:
         raise DomainError(f"unknown family {name!r}; known: {', '.join(FAMILIES)}")
-    return FAMILIES[name].build(text)
+    return FAMILIES[name].build(text, find)
+
+
+def split_columns(text: str) -> tuple[str, tuple[str, ...]]:
+    """Split ``DATASET:A,B``; a data set of a family or in a Python file has a colon itself."""
+    dataset, colon, listed = text.partition(":")
+    if colon and (is_family(text) or dataset.endswith(".py")):
+        rest, colon, listed = listed.partition(":")
+        dataset = f"{dataset}:{rest}"
+    if not (dataset and colon and listed) or dataset.startswith("columns:"):
+        raise DomainError(
+            "columns:DATASET:A,B needs a data set and some of its columns, as in "
+            f"columns:acs:SEX,MAR, got {text!r}"
+        )
+    return dataset, tuple(listed.split(","))

@@ -185,4 +185,4 @@ def _bin(series: pd.Series[Any], attribute: Attribute, edges: tuple[float, ...])
             f"within the declared edges {edges[0]:g} to {edges[-1]:g}"
         )
     codes = np.searchsorted(np.asarray(edges), values, side="right") - 1
-    return np.minimum(codes, attribute.size - 1).astype(np.int64)
+    return np.minimum(codes, len(edges) - 2).astype(np.int64)

@@ -22,6 +22,7 @@ from reconbench.datasets.network.elimination import (
     elimination_order,
     find_quantiles,
     largest_clique,
+    remaining_scopes,
     restrict,
 )
 from reconbench.datasets.network.likeliest import list_likeliest
@@ -363,11 +364,8 @@ class _Plan:
 
     def leftover(self, scopes: list[tuple[int, ...]]) -> list[frozenset[int]]:
         """The scopes that remain once ``order`` has been summed out."""
-        live = [frozenset(scope) - self.evidence for scope in scopes]
-        for v in self.order:
-            clique = frozenset[int]().union(*(scope for scope in live if v in scope))
-            live = [scope for scope in live if v not in scope] + [clique - {v}]
-        return live
+        free = [frozenset(scope) - self.evidence for scope in scopes]
+        return remaining_scopes(free, self.order)
 
 
 def _trace_back(batch: Elimination, order: Sequence[int], size: int) -> dict[int, Codes]:

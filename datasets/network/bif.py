@@ -1,41 +1,46 @@
 """Priors on disk: a BIF file for the network and, beside it, a JSON codebook.
 
-BIF knows no spaces in names and no labels worth reading, so the network file speaks in plain
-identifiers and the codebook (same name, ``.json``) holds the domain with its public names and
-labels, the identifier of every column, the visit order and a provenance card.
+BIF says nothing of order, bin edges or where numbers come from. Priors written here therefore speak
+in plain identifiers, and the codebook (same name, ``.json``) holds the domain with its public names
+and labels, the identifier of every column, the visit order and a provenance card.
+
+Any other discrete BIF file, also packed (``.bif.gz``), is read without a codebook: its variables
+and states are columns and labels, none of them ordinal, visited in a topological order.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
-from math import prod
+from collections.abc import Mapping, Sequence
+from heapq import heapify, heappop, heappush
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from reconbench.datasets.atomic_files import write_atomic, write_json_atomic
-from reconbench.datasets.domain import Domain, DomainError
+from reconbench.datasets.bounded_files import read_text
+from reconbench.datasets.domain import Attribute, Domain, DomainError, quote
 from reconbench.datasets.network.baynet import BayNet
+from reconbench.datasets.network.bif_reader import BifNetwork, read_bif
 from reconbench.datasets.network.elimination import Floats
 
 FORMAT = "reconbench-prior/1"
-MAX_BYTES = 256 << 20
-MAX_CPT_CELLS = 1 << 26
+ENDINGS = (".bif", ".bif.gz")
+# How far the rows of a file without a codebook may be from 1: numbers rounded to two digits, and
+# what pgmpy accepts. They are divided by their sums.
+ROUNDING = 0.01
+EXACT = 1e-12
 
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
-_BLOCK = re.compile(r"\s*(network|variable|probability)\b([^{}]*)\{")
-_STATES = re.compile(r"\s*type\s+discrete\s*\[\s*(\d+)\s*\]\s*\{([^{}]*)\}\s*;")
-_HEAD = re.compile(r"^\(\s*([^\s|,()]+)\s*(?:\|\s*([^()|]*))?\)$")
-_ROW = re.compile(r"\s*(?:(table)\b|(default)\b|\(([^()]*)\))([^;]*);")
-_PROPERTY = re.compile(r"\s*property\b[^;]*;")
+_OURS = "reconbench"
 
 
 def save_prior(net: BayNet, path: Path, card: Mapping[str, Any] | None = None) -> None:
     """Write ``path`` (BIF) and its codebook; the BIF is exact to the last bit."""
     codebook = codebook_path(path)
+    if path.suffix != ".bif":
+        raise DomainError(f"a prior is written to a file that ends in .bif, got {path.name!r}")
     identifiers = _identifiers(net.domain)
     described = {
         "format": FORMAT,
@@ -49,8 +54,123 @@ def save_prior(net: BayNet, path: Path, card: Mapping[str, Any] | None = None) -
 
 
 def load_prior(path: Path) -> BayNet:
-    """Read a network and its codebook, and check that they belong together."""
-    codebook = load_codebook(path)
+    """Read a network, with the codebook beside it if there is one.
+
+    Without a codebook, names and labels are those of the file, and rows that sum to 1 within
+    ``ROUNDING`` are divided by their sums.
+    """
+    return _load(path)[0]
+
+
+def load_card(path: Path) -> dict[str, Any]:
+    """The card of a BIF file: that of its codebook, or what can be told from the file alone."""
+    if codebook_path(path).exists():
+        return dict(load_codebook(path).get("card") or {})
+    network = _load(path)[1]
+    return describe_network(network) | {"title": network.name or path.name}
+
+
+def describe_network(network: BifNetwork) -> dict[str, Any]:
+    """What a card says of a file without a codebook: its sizes and how its rows are rounded."""
+    gap = _find_largest_gap(network)
+    return {
+        "columns": len(network.variables),
+        "labels": sum(network.sizes),
+        "cells": sum(cpt.size for cpt in network.cpts),
+        "rounding": f"rows sum to 1 within {gap:.2g}; they were divided by their sums"
+        if gap > EXACT
+        else "rows sum to 1",
+    }
+
+
+def as_baynet(network: BifNetwork) -> BayNet:
+    """A network as its BIF file has it, without a codebook."""
+    _find_largest_gap(network)
+    cpts = tuple(map(_normalise, network.cpts))
+    pairs = zip(network.variables, network.states, strict=True)
+    domain = Domain(tuple(Attribute(name, states) for name, states in pairs))
+    order = sort_topologically(network.variables, network.parents)
+    return BayNet(domain, network.parents, cpts, tuple(domain.names[i] for i in order))
+
+
+def sort_topologically(names: Sequence[str], parents: Sequence[Sequence[int]]) -> tuple[int, ...]:
+    """Positions such that parents come first, otherwise in their own order; refuses a cycle."""
+    children: list[list[int]] = [[] for _ in names]
+    for child, given in enumerate(parents):
+        for parent in given:
+            children[parent].append(child)
+    left = [len(given) for given in parents]
+    ready = [position for position, count in enumerate(left) if not count]
+    heapify(ready)
+    order: list[int] = []
+    while ready:
+        order.append(position := heappop(ready))
+        for child in children[position]:
+            left[child] -= 1
+            if not left[child]:
+                heappush(ready, child)
+    if len(order) < len(names):
+        raise DomainError(f"the network is cyclic: {_find_cycle(names, parents, set(order))}")
+    return tuple(order)
+
+
+def _find_cycle(
+    names: Sequence[str], parents: Sequence[Sequence[int]], sorted_out: set[int]
+) -> str:
+    """A cycle in words; every position that is not sorted has a parent that is not either."""
+    at = next(i for i in range(len(names)) if i not in sorted_out)
+    path: dict[int, None] = {}
+    while at not in path:
+        path[at] = None
+        at = next(parent for parent in parents[at] if parent not in sorted_out)
+    walked = list(path)
+    cycle = [*walked[walked.index(at) :], at][::-1]
+    shown = [quote(names[i], 30) for i in cycle]
+    return " -> ".join(shown if len(shown) <= 6 else [*shown[:3], "...", *shown[-2:]])
+
+
+def _find_largest_gap(network: BifNetwork) -> float:
+    """How far a row is from summing to 1; refuses what is not a probability, or too far."""
+    largest = 0.0
+    for name, cpt in zip(network.variables, network.cpts, strict=True):
+        if not np.isfinite(cpt).all() or (cpt < 0).any():
+            raise DomainError(f"the CPT of {quote(name)} has a value that is not a probability")
+        gap = float(np.abs(cpt.sum(axis=-1) - 1).max())
+        if gap > ROUNDING + 1e-9:
+            raise DomainError(
+                f"the CPT of {quote(name)} does not sum to 1: a row is off by {gap:.3g}, at most "
+                f"{ROUNDING:g} is allowed (where a whole `table` is given, the variable itself "
+                "varies slowest, then its parents in order)"
+            )
+        largest = max(largest, gap)
+    return largest
+
+
+def _normalise(cpt: Floats) -> Floats:
+    """Rows divided by their sums; a table that is exact to the last digits stays as it is."""
+    totals = cpt.sum(axis=-1, keepdims=True)
+    return cpt / totals if np.abs(totals - 1).max() > EXACT else cpt
+
+
+def _load(path: Path) -> tuple[BayNet, BifNetwork]:
+    beside = codebook_path(path)
+    codebook = load_codebook(path) if beside.exists() else None
+    text = read_text(path)
+    try:
+        network = read_bif(text)
+        if codebook is not None:
+            return _join(network, codebook, path, beside), network
+        if network.name == _OURS:
+            raise DomainError(
+                f"it was written with a codebook, {beside.name}, which is not beside it"
+            )
+        return as_baynet(network), network
+    except DomainError as error:
+        raise DomainError(f"{path}: {error}") from None
+
+
+def _join(network: BifNetwork, codebook: Mapping[str, Any], path: Path, beside: Path) -> BayNet:
+    """A network over the domain of its codebook; refuses two that do not belong together."""
     domain = Domain.from_json(codebook.get("domain"))
     identifiers, order = codebook.get("identifiers"), codebook.get("visit_order")
     if (
@@ -58,61 +178,68 @@ def load_prior(path: Path) -> BayNet:
         or set(identifiers) != set(domain.names)
         or not all(isinstance(identifier, str) for identifier in identifiers.values())
     ):
-        raise DomainError(f"{codebook_path(path)}: 'identifiers' must name every column once")
+        raise DomainError(f"{beside.name}: 'identifiers' must name every column once")
     if not isinstance(order, list) or not all(isinstance(name, str) for name in order):
-        raise DomainError(f"{codebook_path(path)}: 'visit_order' must be a list of columns")
-    states, blocks = _parse(_read(path), path)
+        raise DomainError(f"{beside.name}: 'visit_order' must be a list of columns")
     positions = {identifiers[name]: i for i, name in enumerate(domain.names)}
-    if set(states) != set(positions):
-        odd = sorted(set(states) ^ set(positions))[0]
-        raise DomainError(f"{path} does not match its domain: variable {odd!r} is in only one")
-    for identifier, position in positions.items():
-        if len(states[identifier]) != domain.sizes[position]:
-            raise DomainError(
-                f"{path} does not match its domain: {domain.names[position]!r} has "
-                f"{len(states[identifier])} states in the network and {domain.sizes[position]} "
-                "labels in the codebook"
-            )
+    if set(network.variables) != set(positions):
+        odd = sorted(set(network.variables) ^ set(positions))[0]
+        raise DomainError(
+            f"it does not match its domain: variable {quote(odd)} is in only one of it and "
+            f"{beside.name}"
+        )
     parents: list[tuple[int, ...]] = [()] * len(domain)
     cpts: list[Floats] = [np.empty(0)] * len(domain)
-    for child, given, body in blocks:
-        if child not in positions or any(name not in positions for name in given):
-            raise DomainError(f"{path}: probability of {child!r} names an undeclared variable")
-        parents[positions[child]] = tuple(positions[name] for name in given)
-        cpts[positions[child]] = _read_cpt(path, child, given, body, states)
-    absent = set(positions) - {child for child, _, _ in blocks}
-    if absent:
-        raise DomainError(f"{path}: variable {sorted(absent)[0]!r} has no probability block")
+    places = [positions[name] for name in network.variables]
+    for index, position in enumerate(places):
+        _match_labels(network.states[index], domain.attributes[position], beside)
+        parents[position] = tuple(places[parent] for parent in network.parents[index])
+        cpts[position] = network.cpts[index]
     return BayNet(domain, tuple(parents), tuple(cpts), tuple(order))
 
 
+def _match_labels(states: Sequence[str], attribute: Attribute, beside: Path) -> None:
+    if len(states) != attribute.size:
+        raise DomainError(
+            f"it does not match its domain: {attribute.name!r} has {len(states)} states in the "
+            f"network and {attribute.size} labels in {beside.name}"
+        )
+    ours = [_state(code) for code in range(attribute.size)]
+    if (
+        list(states) != ours
+        and set(states) == set(attribute.labels)
+        and tuple(states) != attribute.labels
+    ):
+        raise DomainError(
+            f"it does not match its domain: the labels of {attribute.name!r} in {beside.name} are "
+            "the states of the network in another order; list them in the order of the network"
+        )
+
+
 def codebook_path(path: Path) -> Path:
-    if path.suffix != ".bif":
-        raise DomainError(f"a prior's file name must end in .bif, got {path.name!r}")
-    return path.with_suffix(".json")
+    """Where the codebook of a BIF file is, if it has one."""
+    for ending in reversed(ENDINGS):
+        if path.name.endswith(ending) and path.name != ending:
+            return path.with_name(path.name.removesuffix(ending) + ".json")
+    raise DomainError(f"a prior's file name must end in .bif or .bif.gz, got {path.name!r}")
 
 
 def load_codebook(path: Path) -> dict[str, Any]:
     """Read the codebook beside a BIF file."""
     beside = codebook_path(path)
     try:
-        codebook = json.loads(_read(beside))
+        codebook = json.loads(read_text(beside))
     except (json.JSONDecodeError, RecursionError) as error:
         raise DomainError(f"{beside} is not valid JSON: {error}") from None
     if not isinstance(codebook, dict) or codebook.get("format") != FORMAT:
-        raise DomainError(f"{beside} is not a codebook of format {FORMAT!r}")
+        raise DomainError(f"{beside} is not a codebook of format {FORMAT!r}; move it elsewhere")
+    if not isinstance(codebook.get("card", {}), dict):
+        raise DomainError(f"{beside}: 'card' must be an object")
     return codebook
 
 
-def _read(path: Path) -> str:
-    try:
-        if path.stat().st_size > MAX_BYTES:
-            raise DomainError(f"{path} is larger than {MAX_BYTES >> 20} MiB")
-        return path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise DomainError(f"no file {path}; a prior is a .bif file with its .json beside") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise DomainError(f"cannot read {path}: {error}") from None
+def _state(code: int) -> str:
+    return f"s{code}"
 
 
 def _identifiers(domain: Domain) -> list[str]:
@@ -125,10 +252,10 @@ def _identifiers(domain: Domain) -> list[str]:
 
 
 def _to_bif(net: BayNet, identifiers: list[str]) -> str:
-    lines = ["network reconbench {", "}"]
+    lines = [f"network {_OURS} {{", "}"]
     order = net.domain.positions(net.visit_order)
     for i in order:
-        names = ", ".join(f"s{code}" for code in range(net.domain.sizes[i]))
+        names = ", ".join(map(_state, range(net.domain.sizes[i])))
         lines += [
             f"variable {identifiers[i]} {{",
             f"  type discrete [ {net.domain.sizes[i]} ] {{ {names} }};",
@@ -142,7 +269,7 @@ def _to_bif(net: BayNet, identifiers: list[str]) -> str:
         given = ", ".join(identifiers[p] for p in parents)
         lines.append(f"probability ( {identifiers[i]} | {given} ) {{")
         for context in np.ndindex(*cpt.shape[:-1]):
-            label = ", ".join(f"s{code}" for code in context)
+            label = ", ".join(map(_state, context))
             lines.append(f"  ({label}) {_numbers(cpt[context])};")
         lines.append("}")
     return "\n".join(lines) + "\n"
@@ -150,90 +277,3 @@ def _to_bif(net: BayNet, identifiers: list[str]) -> str:
 
 def _numbers(row: Floats) -> str:
     return ", ".join(repr(float(value)) for value in row)
-
-
-Block = tuple[str, tuple[str, ...], str]
-
-
-def _parse(text: str, path: Path) -> tuple[dict[str, dict[str, int]], list[Block]]:
-    """States of every variable, and the probability blocks with their bodies unread."""
-    text = _COMMENT.sub(" ", text)
-    states: dict[str, dict[str, int]] = {}
-    blocks: list[Block] = []
-    at = 0
-    while match := _BLOCK.match(text, at):
-        kind, head = match.group(1), match.group(2).strip()
-        if kind == "variable":
-            declared = _STATES.match(text, match.end())
-            if not declared:
-                raise DomainError(f"{path}: variable {head!r} is not of type discrete")
-            names = [name.strip() for name in declared.group(2).split(",")]
-            if len(names) != int(declared.group(1)) or len(set(names)) != len(names):
-                raise DomainError(f"{path}: variable {head!r} does not list its states once each")
-            if head in states:
-                raise DomainError(f"{path}: variable {head!r} is declared twice")
-            states[head] = {name: code for code, name in enumerate(names)}
-            end = text.find("}", declared.end())
-        else:
-            end = text.find("}", match.end())
-            if kind == "probability":
-                named = _HEAD.match(head)
-                if not named:
-                    raise DomainError(f"{path}: cannot read 'probability {head[:60]}'")
-                given = tuple(x.strip() for x in (named.group(2) or "").split(",") if x.strip())
-                if any(child == named.group(1) for child, _, _ in blocks):
-                    raise DomainError(f"{path}: two probability blocks for {named.group(1)!r}")
-                blocks.append((named.group(1), given, text[match.end() : end]))
-        if end < 0:
-            raise DomainError(f"{path} ends within a block")
-        at = end + 1
-    if text[at:].strip():
-        raise DomainError(f"{path} is not a BIF file: cannot read {text[at:].strip()[:40]!r}")
-    return states, blocks
-
-
-def _read_cpt(
-    path: Path,
-    child: str,
-    given: tuple[str, ...],
-    body: str,
-    states: Mapping[str, Mapping[str, int]],
-) -> Floats:
-    shape = (*(len(states[name]) for name in given), len(states[child]))
-    if prod(shape) > MAX_CPT_CELLS:
-        raise DomainError(f"{path}: the CPT of {child!r} has more than {MAX_CPT_CELLS:,} cells")
-    cpt = np.full(shape, np.nan)
-    at = 0
-    while match := _ROW.match(body, at):
-        at = match.end()
-        row = _row(path, child, match.group(4))
-        if match.group(1):
-            # a whole table: the child varies slowest, then the parents in order
-            if row.size != prod(shape):
-                raise DomainError(f"{path}: the table of {child!r} needs {prod(shape)} numbers")
-            cpt[...] = np.moveaxis(row.reshape(shape[-1], *shape[:-1]), 0, -1)
-            continue
-        if row.size != shape[-1]:
-            raise DomainError(f"{path}: a row of {child!r} needs {shape[-1]} numbers")
-        if match.group(2):
-            cpt[np.isnan(cpt).all(axis=-1)] = row
-            continue
-        context = [name.strip() for name in match.group(3).split(",")]
-        if len(context) != len(given):
-            raise DomainError(f"{path}: a row of {child!r} needs {len(given)} parent states")
-        try:
-            cpt[tuple(states[p][name] for p, name in zip(given, context, strict=True))] = row
-        except KeyError as error:
-            raise DomainError(f"{path}: a row of {child!r} names unknown state {error}") from None
-    if _PROPERTY.sub("", body[at:]).strip():
-        raise DomainError(f"{path}: cannot read {body[at:].strip()[:40]!r} in {child!r}")
-    if np.isnan(cpt).any():
-        raise DomainError(f"{path}: the CPT of {child!r} leaves out a combination of its parents")
-    return cpt
-
-
-def _row(path: Path, child: str, text: str) -> Floats:
-    try:
-        return np.array([float(x) for x in text.replace(",", " ").split()])
-    except ValueError:
-        raise DomainError(f"{path}: a row of {child!r} holds something not a number") from None

@@ -9,8 +9,10 @@ clique of the variables that stay unknown; records are taken in chunks so that m
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
 from math import prod
 
 import numpy as np
@@ -49,20 +51,58 @@ def restrict(scope: Sequence[int], table: Floats, evidence: Mapping[int, Codes])
     return Factor(free, table.transpose(axes)[tuple(evidence[v] for v in known)])
 
 
+class _LiveScopes:
+    """The scopes of the factors while variables are eliminated."""
+
+    def __init__(self, scopes: Iterable[Iterable[int]]) -> None:
+        self._scopes = {number: frozenset(scope) for number, scope in enumerate(scopes)}
+        self._touching: dict[int, set[int]] = defaultdict(set)
+        for number, scope in self._scopes.items():
+            for v in scope:
+                self._touching[v].add(number)
+        self._next = len(self._scopes)
+
+    def clique(self, variable: int) -> frozenset[int]:
+        """All variables that share a factor with this one, itself included if it is in any."""
+        return frozenset[int]().union(*(self._scopes[n] for n in self._touching[variable]))
+
+    def eliminate(self, variable: int) -> frozenset[int]:
+        """Merge the factors of a variable into one without it; returns what they were over."""
+        clique = self.clique(variable)
+        for number in list(self._touching[variable]):
+            for v in self._scopes.pop(number):
+                self._touching[v].discard(number)
+        self._scopes[self._next] = clique - {variable}
+        for v in clique - {variable}:
+            self._touching[v].add(self._next)
+        self._next += 1
+        return clique
+
+    def list(self) -> list[frozenset[int]]:
+        return list(self._scopes.values())
+
+
 def elimination_order(
     scopes: Iterable[Iterable[int]], eliminate: Iterable[int], sizes: Sequence[int]
 ) -> list[int]:
     """Greedy order: next the variable whose elimination makes the smallest new factor."""
-    live = [frozenset(scope) for scope in scopes]
-    left, order = set(eliminate), []
+    live, left, order = _LiveScopes(scopes), set(eliminate), list[int]()
+
+    def weigh(v: int) -> int:
+        return prod(sizes[u] for u in live.clique(v))
+
+    costs = {v: weigh(v) for v in left}
+    queue = [(cost, v) for v, cost in costs.items()]
+    heapify(queue)
     while left:
-        cliques = {
-            v: frozenset[int]().union(*(scope for scope in live if v in scope)) for v in left
-        }
-        best = min(left, key=lambda v: (prod(sizes[u] for u in cliques[v]), v))
-        live = [scope for scope in live if best not in scope] + [cliques[best] - {best}]
+        cost, best = heappop(queue)
+        if best not in left or cost != costs[best]:
+            continue  # an entry from before its cost changed
         left.remove(best)
         order.append(best)
+        for v in live.eliminate(best) & left:
+            costs[v] = weigh(v)
+            heappush(queue, (costs[v], v))
     return order
 
 
@@ -70,13 +110,18 @@ def largest_clique(
     scopes: Iterable[Iterable[int]], order: Sequence[int], sizes: Sequence[int], keep: Sequence[int]
 ) -> int:
     """Cells of the largest array an elimination along ``order`` will hold, a record."""
-    live = [frozenset(scope) for scope in scopes]
-    largest = prod(sizes[v] for v in keep)
+    live, largest = _LiveScopes(scopes), prod(sizes[v] for v in keep)
     for v in order:
-        clique = frozenset[int]().union({v}, *(scope for scope in live if v in scope))
-        largest = max(largest, prod(sizes[u] for u in clique))
-        live = [scope for scope in live if v not in scope] + [clique - {v}]
+        largest = max(largest, prod(sizes[u] for u in live.eliminate(v) | {v}))
     return largest
+
+
+def remaining_scopes(scopes: Iterable[Iterable[int]], order: Sequence[int]) -> list[frozenset[int]]:
+    """The scopes that are left once ``order`` has been eliminated."""
+    live = _LiveScopes(scopes)
+    for v in order:
+        live.eliminate(v)
+    return live.list()
 
 
 def find_quantiles(below: Floats, rows: Codes, uniforms: Floats) -> Codes:

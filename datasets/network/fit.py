@@ -175,6 +175,23 @@ def fit(table: Table, search: StructureSearch, smoothing: float = 1.0) -> BayNet
     return BayNet(domain, tuple(parent_sets), tuple(cpts), order)
 
 
+def estimate_network(table: Table, search: StructureSearch, smoothing: float = 1.0) -> BayNet:
+    """Fit the network that ``fit`` does, counted here instead of by pgmpy.
+
+    For whoever fits many: it is several times as fast.
+    """
+    structure, domain = search.search(table), table.domain
+    cpts = []
+    for i, parents in enumerate(structure.parents):
+        sizes = [domain.sizes[p] for p in (*parents, i)]
+        cell = _context(table, (*parents, i))
+        counts = np.bincount(cell, minlength=prod(sizes)).reshape(sizes)
+        cpt = counts + smoothing * _marginal(table.codes[:, i], domain.sizes[i])
+        cpts.append(cpt / cpt.sum(axis=-1, keepdims=True))
+    order = tuple(domain.names[i] for i in structure.order)
+    return BayNet(domain, structure.parents, tuple(cpts), order)
+
+
 def score_held_out(
     table: Table,
     searches: Mapping[str, StructureSearch],

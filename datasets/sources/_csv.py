@@ -66,16 +66,23 @@ def read_columns(
     *,
     max_values: int,
     limit: int | None = None,
+    separator: str = ",",
+    optional: Sequence[str] = (),
 ) -> list[TextColumn]:
     """The wanted columns (all, if not said) of the first ``limit`` records.
+
+    ``optional`` columns follow where the file has them.
 
     ``handle`` must be opened with ``newline=""``. A wanted column may be spelled ``Call Type`` or
     ``call_type`` in the file: public exports do either.
     """
-    reader = csv.reader(_lines(handle), strict=True)
+    reader = csv.reader(_lines(handle), delimiter=separator, strict=True)
     header = next(reader, [])
-    _check_header(header)
+    check_header(header)
     names = list(header if wanted is None else wanted)
+    if wanted is not None:
+        keys = {_key(name) for name in header}
+        names += [name for name in optional if _key(name) in keys]
     positions = list(range(len(header))) if wanted is None else _positions(header, names)
     pick = itemgetter(*positions, positions[0])  # one more, so that it always gives a tuple
     numberings = [_Numbering(name, max_values) for name in names]
@@ -135,7 +142,8 @@ def _rows(reader: Any, width: int) -> Iterator[list[str]]:
             raise CsvError(f"line {reader.line_num} has {len(row)} cells, the header has {width}")
 
 
-def _check_header(header: Sequence[str]) -> None:
+def check_header(header: Sequence[str]) -> None:
+    """Refuse names of columns that are empty, too long, unprintable or there twice."""
     if not header:
         raise CsvError("it is empty; its first line must name the columns")
     seen = set()

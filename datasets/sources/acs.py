@@ -7,12 +7,9 @@ Swanberg 2025 adds AGEP // 10. This loader does the same, and nothing else.
 
 from __future__ import annotations
 
-import io
-import zipfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import numpy as np
 
@@ -31,11 +28,11 @@ from reconbench.datasets.sources._download import (
     fetch,
     open_https,
 )
+from reconbench.datasets.sources._pums_files import PersonFiles, find_person_files
 from reconbench.datasets.table import Codes, Table
 
 ROOT = "https://www2.census.gov/programs-surveys/acs/data/pums"
 MAX_ZIP_BYTES = 1 << 29
-MAX_CSV_BYTES = 1 << 32
 YEARS = range(2014, 2019)
 _RELSHIPP = "from 2019 on PUMS has RELSHIPP instead of RELP, with other codes"
 
@@ -58,8 +55,9 @@ def load_acs(
 ) -> Table:
     """Every person of a state's 1-year PUMS file, over the domain ``ACS``.
 
-    ``file`` is a PUMS person file that you have, as .zip or .csv; without it the file is downloaded
-    from the Census Bureau into the cache.
+    ``file`` is a PUMS person file that you have, as .csv or as the .zip that the Census Bureau
+    serves, of the state or of the whole country; without it the state's is downloaded into the
+    cache. Where records say their state (column ST), those of others are left out.
     """
     state = state.upper()
     if state not in STATES:
@@ -77,51 +75,52 @@ def load_acs(
         progress=progress,
         opener=opener,
     )
-    with reading(path, SourceError), _open_csv(path, _member(state, year)) as handle:
-        try:
-            columns = read_columns(handle, ACS.names, max_values=1000)
-        except MissingColumn as error:
-            if error.column == "RELP":
-                raise CsvError(f"{error}; {_RELSHIPP}: use a file of 2018 or before") from None
-            raise
-    return Table(ACS, np.column_stack([_codes(column, path) for column in columns]))
+    with reading(path, SourceError):
+        found = find_person_files(path, state, STATES[state], year)
+        with found.open_all() as handles:
+            parts = [_read_part(handle, state, found) for handle in handles]
+    codes = np.concatenate([part for part, _ in parts])
+    if not len(codes):
+        held = sorted({name for _, names in parts for name in names})
+        raise SourceError(
+            f"cannot read {path}: it has no records of {state}; it has those of "
+            f"{', '.join(held[:8])}{' and others' if len(held) > 8 else ''}: give its state"
+        )
+    return Table(ACS, codes)
 
 
-def _member(state: str, year: int) -> str:
-    if year >= 2017:
-        return f"psam_p{STATES[state]}.csv"
-    return f"ss{year % 100}p{state.lower()}.csv"
+def _read_part(handle: IO[str], state: str, files: PersonFiles) -> tuple[Codes, set[str]]:
+    """The codes of a state's records in one file, and the states of all its records."""
+    try:
+        columns = read_columns(handle, ACS.names, max_values=1000, optional=["ST"])
+    except MissingColumn as error:
+        if error.column == "RELP":
+            raise CsvError(f"{error}; {_RELSHIPP}: use a file of 2018 or before") from None
+        raise
+    own, states = columns[: len(ACS)], columns[len(ACS) :]
+    if files.national and not states:
+        raise CsvError("it has no column 'ST', so its records cannot be told by state")
+    kept, names = slice(None), set[str]()
+    if states:
+        names = {_name_state(text) for text in states[0].texts}
+        mine = [_name_state(text) == state for text in states[0].texts]
+        kept = np.array(mine)[states[0].numbers]
+    return np.column_stack([_codes(column, kept, files.path) for column in own]), names
 
 
-@contextmanager
-def _open_csv(path: Path, member: str) -> Iterator[IO[str]]:
-    """Open the CSV in place: nothing of an archive is ever written to disk."""
-    if path.suffix.lower() != ".zip" and not zipfile.is_zipfile(path):
-        with path.open(encoding="utf-8-sig", newline="") as handle:
-            yield handle
-        return
-    with zipfile.ZipFile(path) as archive:
-        if member not in archive.namelist():
-            held = [name for name in archive.namelist() if name.lower().endswith(".csv")]
-            raise SourceError(
-                f"cannot read {path}: it has no {member!r} (it has "
-                f"{', '.join(map(repr, held[:3])) or 'no CSV'}); "
-                "give the state and year of the file"
-            )
-        size = archive.getinfo(member).file_size  # zipfile reads no further than this
-        if size > MAX_CSV_BYTES:
-            raise SourceError(
-                f"cannot read {path}: {member!r} unpacks to {size} bytes, more than {MAX_CSV_BYTES}"
-            )
-        with archive.open(member) as packed:
-            yield io.TextIOWrapper(packed, encoding="utf-8-sig", newline="")
+def _name_state(text: str) -> str:
+    """The postal code of a state by its number; the text itself where it is none."""
+    number = text.strip().zfill(2)
+    return next((name for name, fips in STATES.items() if fips == number), text[:10])
 
 
-def _codes(column: TextColumn, path: Path) -> Codes:
-    """Codes of one column: each distinct PUMS value is looked up once."""
+def _codes(column: TextColumn, kept: Any, path: Path) -> Codes:
+    """Codes of the kept records of one column: each distinct PUMS value is looked up once."""
     codes = {value: code for code, value in enumerate(ACS_VALUES[column.name])}
+    numbers = column.numbers[kept]
     lookup = np.empty(len(column.texts), dtype=np.int64)
-    for number, text in enumerate(column.texts):
+    for number in np.unique(numbers):
+        text = column.texts[number]
         value = _pums_value(text, column.name)
         if value is None or value not in codes:
             raise SourceError(
@@ -129,7 +128,7 @@ def _codes(column: TextColumn, path: Path) -> Codes:
                 "is not in the PUMS dictionary of 2018"
             )
         lookup[number] = codes[value]
-    encoded: Codes = lookup[column.numbers]
+    encoded: Codes = lookup[numbers]
     return encoded
 
 

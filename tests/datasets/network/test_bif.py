@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -8,7 +9,7 @@ import numpy as np
 import pytest
 
 from reconbench.datasets import Attribute, BayNet, Domain, DomainError, load_prior, save_prior
-from reconbench.datasets.network.bif import load_codebook
+from reconbench.datasets.network.bif import load_card, load_codebook
 from reconbench.datasets.network.pgmpy_bridge import quiet_pgmpy
 
 Make = Callable[..., BayNet]
@@ -72,7 +73,7 @@ def test_names_of_every_kind(tmp_path: Path) -> None:
         ("network reconbench {", "network reconbench", "cannot read|not a BIF"),
         ("type discrete [ 2 ]", "type discrete [ 3 ]", "does not list its states"),
         ("type discrete", "type continuous", "not of type discrete"),
-        ("variable col_0 {", "variable other {", "does not match its domain"),
+        ("variable col_0 {", "variable other {", "undeclared variable, 'col_0'"),
         ("(s0", "(s9", "unknown state"),
         ("probability ( col_0", "probability ( col_9", "undeclared|has no probability"),
         ("}\nvariable", "variable", "cannot read|ends within|not match|not a BIF"),
@@ -151,4 +152,100 @@ def test_failed_write_leaves_nothing(random_net: Make, tmp_path: Path) -> None:
         save_prior(random_net(0), tmp_path / "nowhere" / "net.bif")
     with pytest.raises(ValueError):
         save_prior(random_net(0), tmp_path / "net.bif", {"bad": float("nan")})
+    assert list(tmp_path.iterdir()) == []
+
+
+INSURANCE = """network unknown {
+}
+variable Damage {
+  type discrete [ 3 ] { None, Mild, Severe };
+}
+variable Age {
+  type discrete [ 2 ] { <25, >=25 };
+}
+probability ( Age ) { table 0.333, 0.666; }
+probability ( Damage | Age ) { (<25) 0.5, 0.25, 0.25; (>=25) 1.0, 0.0, 0.0; }"""
+
+
+@pytest.mark.parametrize("name", ["wild.bif", "wild.bif.gz"])
+def test_a_file_alone_gives_its_own_domain(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    content = INSURANCE.replace("\n", "\r\n").encode()
+    path.write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+    net = load_prior(path)
+    assert net.domain == Domain(
+        (Attribute("Damage", ("None", "Mild", "Severe")), Attribute("Age", ("<25", ">=25")))
+    )
+    assert net.visit_order == ("Age", "Damage") and net.parents == ((1,), ())
+    assert net.cpts[1] == pytest.approx([1 / 3, 2 / 3], abs=1e-15)
+    assert net.cpts[0].tolist() == [[0.5, 0.25, 0.25], [1, 0, 0]]
+    card = load_card(path)
+    assert (card["title"], card["columns"], card["labels"], card["cells"]) == ("unknown", 2, 5, 8)
+    assert card["rounding"] == "rows sum to 1 within 0.001; they were divided by their sums"
+
+
+def test_a_codebook_beside_any_file_says_what_the_file_cannot(tmp_path: Path) -> None:
+    path = tmp_path / "wild.bif"
+    path.write_text(INSURANCE.replace("0.333, 0.666", "0.25, 0.75"))
+    damage = Attribute("Damage", ("none", "mild", "severe"), ordinal=True)
+    domain = Domain((Attribute("Age", ("<25", ">=25")), damage))
+    codebook = {
+        "format": "reconbench-prior/1",
+        "domain": domain.to_json(),
+        "identifiers": {"Age": "Age", "Damage": "Damage"},
+        "visit_order": ["Age", "Damage"],
+        "card": {"title": "mine"},
+    }
+    (tmp_path / "wild.json").write_text(json.dumps(codebook))
+    assert load_prior(path).domain == domain and load_card(path) == {"title": "mine"}
+    path.rename(tmp_path / "packed")
+    (tmp_path / "wild.bif.gz").write_bytes(gzip.compress((tmp_path / "packed").read_bytes()))
+    assert load_prior(tmp_path / "wild.bif.gz").domain == domain
+
+    other = Attribute("Damage", ("Mild", "None", "Severe"))
+    codebook["domain"] = Domain((domain["Age"], other)).to_json()
+    (tmp_path / "wild.json").write_text(json.dumps(codebook))
+    with pytest.raises(DomainError, match=r"labels of 'Damage' in wild\.json are the"):
+        load_prior(tmp_path / "wild.bif.gz")
+
+
+def test_with_a_codebook_rows_must_be_exact(saved: Path) -> None:
+    text = saved.read_text()
+    row = next(line for line in text.splitlines() if line.startswith("  table"))
+    first, *others = row.removeprefix("  table ").removesuffix(";").split(", ")
+    changed = f"  table {', '.join([repr(float(first) + 1e-4), *others])};"
+    saved.write_text(text.replace(row, changed))
+    with pytest.raises(DomainError, match="at most 1e-06 is allowed"):
+        load_prior(saved)
+
+
+def test_a_prior_of_ours_needs_its_codebook(saved: Path) -> None:
+    saved.with_suffix(".json").unlink()
+    with pytest.raises(
+        DomainError, match=r"written with a codebook, net\.json, which is not beside"
+    ):
+        load_prior(saved)
+
+
+def test_a_json_file_that_is_no_codebook(tmp_path: Path) -> None:
+    (tmp_path / "wild.bif").write_text(INSURANCE)
+    (tmp_path / "wild.json").write_text("[]")
+    with pytest.raises(DomainError, match=r"is not a codebook of format .*; move it elsewhere"):
+        load_prior(tmp_path / "wild.bif")
+    codebook = {"format": "reconbench-prior/1", "card": "mine"}
+    (tmp_path / "wild.json").write_text(json.dumps(codebook))
+    with pytest.raises(DomainError, match="'card' must be an object"):
+        load_card(tmp_path / "wild.bif")
+
+
+def test_labels_named_like_states_come_back_in_any_order(tmp_path: Path) -> None:
+    domain = Domain((Attribute("a", ("s1", "s0")),))
+    net = BayNet(domain, ((),), (np.array([0.25, 0.75]),), ("a",))
+    save_prior(net, tmp_path / "net.bif")
+    assert load_prior(tmp_path / "net.bif").sha256() == net.sha256()
+
+
+def test_priors_are_not_written_packed(random_net: Make, tmp_path: Path) -> None:
+    with pytest.raises(DomainError, match=r"ends in \.bif, got 'net.bif.gz'"):
+        save_prior(random_net(0), tmp_path / "net.bif.gz")
     assert list(tmp_path.iterdir()) == []

@@ -2,14 +2,31 @@
 
 import pytest
 
+from reconbench.datasets import Domain, DomainError
 from reconbench.datasets.shipped.codebooks import (
     ACS,
     ACS_BLANK,
     ACS_LABELS,
     ACS_VALUES,
+    ADULT,
+    CONTRACEPTIVE,
+    CREDIT,
+    FARS,
     FIRE,
+    GERMAN,
     MISSING,
+    NHANES,
+    NIST,
 )
+from reconbench.datasets.shipped.codebooks.columns import (
+    Brackets,
+    Codes,
+    build_domain,
+    name_brackets,
+    number_codes,
+)
+
+DOMAINS = [ACS, FIRE, NIST, ADULT, GERMAN, CONTRACEPTIVE, CREDIT, NHANES, FARS]
 
 
 def test_sizes_are_the_published_ones() -> None:
@@ -65,6 +82,48 @@ def test_ordinal_columns() -> None:
     assert [a.name for a in FIRE if a.ordinal] == ["Zipcode of Incident", "Number of Alarms"]
 
 
-def test_labels_are_plain_text() -> None:
-    for attribute in (*ACS, *FIRE):
-        assert all(label.isprintable() and label == label.strip() for label in attribute.labels)
+@pytest.mark.parametrize("domain", DOMAINS, ids=lambda domain: domain.names[0])
+def test_labels_are_plain_text(domain: Domain) -> None:
+    for attribute in domain:
+        assert attribute.size >= 2
+        for text in (attribute.name, *attribute.labels):
+            assert text.isprintable() and text == text.strip() and len(text) <= 100
+
+
+def test_sizes_of_files_read_as_published() -> None:
+    assert NIST.sizes == (20, 12, 2, 7, 5, 9, 7, 7, 3, 3, 20, 13, 19, 11, 11, 7, 3, 3, 2, 2)
+    assert ADULT.sizes == (13, 9, 16, 7, 15, 6, 5, 2, 7, 6, 9, 42, 2)
+    assert GERMAN.sizes == (4, 7, 5, 11, 8, 5, 5, 4, 4, 3, 4, 4, 10, 3, 3, 4, 4, 2, 2, 2, 2)
+    assert CONTRACEPTIVE.sizes == (7, 4, 4, 8, 2, 2, 4, 4, 2, 3)
+    assert (len(CREDIT), len(NHANES), len(FARS)) == (14, 25, 18)
+
+
+def test_brackets_have_names_and_limits() -> None:
+    edges = (0, 1, 1_000, 5_000)
+    ages = Brackets(edges, name_brackets(*edges, last="1,000 or more"), {"N": "None"})
+    assert ages.labels == ("None", "0", "1 to 999", "1,000 or more")
+    assert [ages.label(text) for text in ("N", "0", "1", "999.5", "1e3", "5000")] == [
+        *("None", "0", "1 to 999", "1 to 999", "1,000 or more", "1,000 or more")
+    ]
+    for text in ("-1", "5001", "", "nan", "inf", "ten"):
+        with pytest.raises(DomainError, match="is not a number from 0 to 5000"):
+            ages.label(text)
+    with pytest.raises(DomainError, match="2 brackets need 3 increasing edges"):
+        Brackets((0, 2, 1), ("a", "b"))
+
+
+def test_codes_may_share_a_label() -> None:
+    answers = Codes({"1": "Yes", "2": "No", "7": "Not known", "9": "Not known"})
+    assert answers.labels == ("Yes", "No", "Not known") and answers.label("9") == "Not known"
+    with pytest.raises(DomainError, match="'3' is not in the codebook; allowed: '1', '2'"):
+        answers.label("3")
+    assert number_codes(1, "a", "b").label("2") == "b"
+
+
+def test_only_plain_brackets_are_declared_as_edges() -> None:
+    plain = Brackets((0, 1, 2), ("a", "b"))
+    domain = build_domain(
+        {"plain": plain, "special": Brackets((0, 1, 2), ("a", "b"), {"N": "n"})}, {"plain"}
+    )
+    assert domain["plain"].edges == (0, 1, 2) and domain["special"].edges is None
+    assert domain["plain"].ordinal and not domain["special"].ordinal
