@@ -7,6 +7,7 @@ Read ``base`` first: the contract of a mechanism. The mechanisms:
 - ``local``: GRR, OUE and subset-selection reports; ``channels`` any listed channel of one's own
 - ``gradient_steps``: DP-SGD steps on single records, seen by the attacker
 - ``ngram_models``: n-gram language models trained by DP-SGD on one secret each
+- ``synthetic``: synthetic tables from graphical models and Bayesian networks
 - ``training``: small networks trained by SGD or DP-SGD, for audits
 """
 

@@ -41,7 +41,9 @@ class Mechanism(Protocol):
         """Calibrate the mechanism to (ε, δ); ε = inf is allowed.
 
         Keyword-only parameters are the mechanism's options, with defaults unless a game must give
-        them. A value that is not allowed is a ``ValueError`` that names the option.
+        them. A value that is not allowed is a ``ValueError`` that names the option. A keyword
+        ``prior`` is no option: a mechanism that has it gets the public prior of the game, which it
+        may use without spending budget.
         """
         ...
 

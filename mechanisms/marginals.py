@@ -54,20 +54,35 @@ def workload(
         raise MechanismError(f"k must be between 1 and the {len(domain)} columns, got {k}")
     if not hidden:
         raise MechanismError("at least one column must be hidden")
-    secret = set(domain.positions(hidden))
-    everything = which is Workload.ALL
-    sets = tuple(
-        columns
-        for columns in combinations(range(len(domain)), k)
-        if everything or secret.intersection(columns)
-    )
-    cells = sum(prod(domain.sizes[i] for i in columns) for columns in sets)
-    if cells > MAX_CELLS:
+    secret = domain.positions(hidden)
+    known = [i for i in range(len(domain)) if i not in secret]
+    cells = _sum_of_products(domain.sizes, k)
+    if which is Workload.TOUCHING:
+        cells -= _sum_of_products([domain.sizes[i] for i in known], k)
+    if cells > MAX_CELLS:  # before the sets are listed: there may be more than fit in memory
         raise MechanismError(
             f"the {k}-way marginals have {cells:,} cells, more than {MAX_CELLS:,}; "
-            "lower k or coarsen the largest columns"
+            "lower k or coarsen the largest columns, or name fewer known ones"
         )
-    return sets
+    if which is Workload.ALL:
+        return tuple(combinations(range(len(domain)), k))
+    return tuple(
+        sorted(
+            tuple(sorted((*hidden_part, *known_part)))
+            for count in range(1, min(k, len(secret)) + 1)
+            for hidden_part in combinations(secret, count)
+            for known_part in combinations(known, k - count)
+        )
+    )
+
+
+def _sum_of_products(sizes: Sequence[int], k: int) -> int:
+    """The elementary symmetric polynomial e_k: Σ over sets of k columns of Π of their sizes."""
+    sums = [1, *[0] * k]
+    for size in sizes:
+        for count in range(k, 0, -1):
+            sums[count] += size * sums[count - 1]
+    return sums[k]
 
 
 def marginal_counts(table: Table, columns: Sequence[int]) -> Floats:

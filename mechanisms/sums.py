@@ -145,6 +145,11 @@ class GaussianSum(LaplaceSum):
 
 def parse_numbers(attribute: Attribute) -> Floats:
     """A column's values as numbers: middles of its bins, its labels, or the codes of an order."""
+    if attribute.edges is not None and attribute.missing_label is not None:
+        raise MechanismError(
+            f"column {attribute.name!r} has the label {attribute.missing_label!r} for missing "
+            "values, which is no number; drop these records instead"
+        )
     if attribute.edges is not None:
         edges = np.asarray(attribute.edges)
         return np.asarray((edges[1:] + edges[:-1]) / 2)
