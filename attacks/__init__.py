@@ -5,6 +5,7 @@ Read ``base`` first: the contract of an attack, what it sees (AttackerView) and 
 
 - ``baselines``, ``imputation``: never look at the release
 - ``marginals``, ``rap``, ``posterior``: on noisy marginals
+- ``synthetic``: on synthetic tables
 - ``rad_optimal``: on local reports and noisy sums, of largest reconstruction advantage
 - ``gradient_inversion``: on noisy gradients
 - ``extraction``: on n-gram language models

@@ -16,5 +16,6 @@ def compiled(function: Function) -> Function:
 
 
 def vectorised(function: Function) -> Function:
-    """The same with sums in any order, for functions whose numbers are all finite."""
-    return cast("Function", numba.njit(cache=True, fastmath=True)(function))
+    """The same with sums in any order, for functions whose numbers are all finite, and without the
+    interpreter's lock, so that threads may run them side by side."""
+    return cast("Function", numba.njit(cache=True, fastmath=True, nogil=True)(function))

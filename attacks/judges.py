@@ -21,13 +21,14 @@ import numpy as np
 import numpy.typing as npt
 
 from reconbench.attacks.base import AttackerView, BestPossible
-from reconbench.attacks.candidates.solution import find_exact_tables
 from reconbench.attacks.extraction import multiply_prior as multiply_ngram_prior
 from reconbench.attacks.extraction import one_step_likelihood
 from reconbench.attacks.gradient_inversion import AgiaPrior, Observed, list_posterior
 from reconbench.attacks.marginals.informed import Informed, informed_posterior
+from reconbench.attacks.marginals.measured import find_measurements, read_measurements
 from reconbench.attacks.metrics import AnyGuess, ExactMatch, scores_by_record
-from reconbench.attacks.posterior.exact import ExactPosterior
+from reconbench.attacks.posterior.certified import CertifiedPosterior, solve_exactly
+from reconbench.attacks.posterior.evidence import Evidence
 from reconbench.attacks.posterior.posterior import Posterior, Sampled
 from reconbench.attacks.posterior.posteriors import estimate_best_possible, estimate_error
 from reconbench.attacks.rad_optimal import Optimal, compute_evidence, multiply_prior
@@ -37,8 +38,10 @@ from reconbench.mechanisms import MarginalsRelease
 from reconbench.mechanisms.channels import ChannelRelease
 from reconbench.mechanisms.gradient_steps import GradientRelease
 from reconbench.mechanisms.local.reports import LocalRelease
+from reconbench.mechanisms.measurements import Measurements
 from reconbench.mechanisms.ngram_models import NgramRelease
 from reconbench.mechanisms.sums import SumRelease
+from reconbench.mechanisms.synthetic.release import SyntheticRelease
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]
@@ -48,8 +51,9 @@ MOST_LISTED = 1 << 22
 # Chains of a judge are shorter than those of an attack: its error is far below that of the draw.
 SWEEPS = 100
 BURN_IN = 50
-# Looks at a number that they may take: some two seconds.
+# Looks at a number that they may take: some two seconds, and longer where many tables fit.
 WORK = 400_000_000
+WORK_IF_LOOSE = 3 * WORK
 
 
 @dataclass(frozen=True)
@@ -89,14 +93,10 @@ def find_judge(
     return None if judge is None else replace(judge, records=records)
 
 
-def _find_judge(
-    view: AttackerView, rng: np.random.Generator
-) -> ListedJudge | ChainJudge | TableJudge | None:
+def _find_judge(view: AttackerView, rng: np.random.Generator) -> MeasurementsJudge | None:
     release = view.release
-    if isinstance(release, MarginalsRelease):
-        if view.others is not None:
-            return _judge_informed(view, release, view.others)
-        return _judge_by_chains(view, release, rng)
+    if isinstance(release, MarginalsRelease | Measurements | SyntheticRelease):
+        return _judge_measurements(view, rng)
     if isinstance(release, NgramRelease):
         return _judge_secrets(view, release)
     if isinstance(release, LocalRelease | ChannelRelease | SumRelease):
@@ -184,11 +184,39 @@ class ChainJudge:
 
 
 @dataclass(frozen=True, eq=False)
-class TableJudge:
-    """Exact: all tables that fit a release without noise."""
+class PriorJudge:
+    """Exact: the prior, where a release says nothing of the hidden columns."""
 
     view: AttackerView
-    posterior: ExactPosterior
+    records: int | None = None
+    exact: ClassVar[bool] = True
+
+    def judge(self, guess: Codes) -> Worth:
+        return Worth(float(self._score(guess).sum()))
+
+    def _score(self, guess: Codes) -> Floats:
+        view = self.view
+        known = Table(view.known.domain, view.known.codes[: len(guess)])
+        guessed = Table(view.target_domain, guess)
+        return view.metric.prior_success(view.prior, known, guessed)
+
+    @cached_property
+    def best_possible(self) -> BestPossible | None:
+        view = self.view
+        if not scores_by_record(view.metric):
+            return None
+        known = Table(view.known.domain, view.known.codes[: self.records])
+        _, success = view.metric.best_guess(view.prior, known, view.targets)
+        alone = CompactTail.of(PoissonBinomial(np.clip(success, 0.0, 1.0)))
+        return BestPossible(float(success.sum()), successes=alone)
+
+
+@dataclass(frozen=True, eq=False)
+class CertifiedJudge:
+    """Exact: all tables that fit counts without noise, or sums over few open counts."""
+
+    view: AttackerView
+    posterior: CertifiedPosterior
     records: int | None = None
     exact: ClassVar[bool] = True
 
@@ -202,25 +230,41 @@ class TableJudge:
         return self.posterior.find_best_possible(self.records)
 
 
-def _judge_by_chains(
-    view: AttackerView, release: MarginalsRelease, rng: np.random.Generator
-) -> ChainJudge | TableJudge | None:
+MeasurementsJudge = ListedJudge | ChainJudge | CertifiedJudge | PriorJudge
+
+
+def _judge_measurements(view: AttackerView, rng: np.random.Generator) -> MeasurementsJudge | None:
+    """The posterior given noisy counts, be it marginals or what a synthetic table was fitted to.
+
+    The synthetic table is computed from these alone: knowing it as well tells nothing more. Where
+    sets were chosen by looking at the table, the choice tells something that no posterior here
+    counts, and there is no judge.
+    """
+    measured = find_measurements(view.release, view.n)
+    if measured is None or measured.adaptive:
+        return None
+    if view.others is not None:
+        return _judge_informed(view, view.others)
     attack = Posterior(sweeps=SWEEPS, burn_in=BURN_IN)
     if attack.skip(view) is not None:
         return None
-    tables = find_exact_tables(view, release.touching(view.targets))
-    if tables is not None and tables.certain:
-        return TableJudge(view, ExactPosterior(view, tables))
-    sampled = attack.sample(view, rng, WORK)
+    measured = read_measurements(view)
+    if not measured.sets:
+        return PriorJudge(view)
+    evidence = Evidence(measured, view.targets)
+    solution = solve_exactly(view, evidence)
+    if solution.posterior is not None:
+        return CertifiedJudge(view, solution.posterior)
+    work = WORK_IF_LOOSE if evidence.is_loose else WORK
+    sampled = attack.sample(view, rng, work, solution.tables)
     return ChainJudge(view, sampled) if sampled.converged else None
 
 
-def _judge_informed(
-    view: AttackerView, release: MarginalsRelease, others: Table
-) -> ListedJudge | None:
+def _judge_informed(view: AttackerView, others: Table) -> ListedJudge | None:
     if Informed().skip(view) is not None:
         return None
-    return ListedJudge(view, informed_posterior(view, release, others).reshape(1, -1))
+    measured = read_measurements(view)
+    return ListedJudge(view, informed_posterior(view, measured, others).reshape(1, -1))
 
 
 def _judge_secrets(view: AttackerView, release: NgramRelease) -> ListedJudge | None:

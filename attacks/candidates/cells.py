@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reconbench.datasets import Domain, Table
-from reconbench.mechanisms import MarginalsRelease
+from reconbench.mechanisms.measurements import Measurements
 
 Codes = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -17,10 +17,11 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class ReleasedCells:
-    """All cells of a release in one array, set after set.
+    """All cells of measured sets in one array, set after set.
 
     Set s has columns ``columns[s]``; its cells start at ``offsets[s]`` and are reached by
     ``strides[s]``: record x counts in cell offsets[s] + Σ_q strides[s, q] x[columns[s, q]].
+    Sets of fewer columns than the widest one are filled up with column −1 and stride 0.
     """
 
     columns: Codes
@@ -29,18 +30,28 @@ class ReleasedCells:
     answers: Floats
 
     @classmethod
-    def of(cls, release: MarginalsRelease) -> ReleasedCells:
-        columns = np.array(release.workload, dtype=np.int64)
-        sizes = np.array(release.domain.sizes, dtype=np.int64)[columns]
+    def of(cls, measurements: Measurements) -> ReleasedCells:
+        sets = measurements.sets
+        columns = np.full((len(sets), max(map(len, sets), default=0)), -1, dtype=np.int64)
+        for row, own in zip(columns, sets, strict=True):
+            row[: len(own)] = own
+        sizes = np.array(measurements.domain.sizes, dtype=np.int64)[columns]
+        sizes[columns < 0] = 1
         # row-major: a column's stride is the product of the sizes after it
         after = np.concatenate([sizes[:, 1:], np.ones((len(sizes), 1), dtype=np.int64)], axis=1)
         strides = np.ascontiguousarray(after[:, ::-1].cumprod(axis=1)[:, ::-1])
+        strides[columns < 0] = 0
         offsets = np.cumsum(sizes.prod(axis=1)) - sizes.prod(axis=1)
-        answers = np.concatenate([answer.ravel() for answer in release.answers])
-        return cls(columns, strides, offsets, answers)
+        answers = [np.empty(0), *(answer.ravel() for answer in measurements.answers)]
+        return cls(columns, strides, offsets, np.concatenate(answers))
+
+    @property
+    def lengths(self) -> Codes:
+        """The number of cells of every set."""
+        return np.diff(np.append(self.offsets, len(self.answers)))
 
     def locate(self, codes: Codes) -> Codes:
-        """The cell of every row in every set, (rows, sets), of rows over the release's domain."""
+        """The cell of every row in every set, (rows, sets), of rows over the measured domain."""
         inside = (codes[:, self.columns] * self.strides).sum(axis=2)
         return np.asarray(inside + self.offsets)
 
@@ -48,7 +59,7 @@ class ReleasedCells:
         self, domain: Domain, known: Table, hidden: Sequence[str]
     ) -> tuple[Codes, Codes]:
         """The cells of known rows with all hidden codes 0, (rows, sets), and how far on the next
-        value of each hidden column lies, (sets, hidden); ``domain`` is the release's."""
+        value of each hidden column lies, (sets, hidden); ``domain`` is the measured one."""
         whole = np.zeros((len(known), len(domain)), dtype=np.int64)
         released = [name for name in domain.names if name in known.domain.names]
         whole[:, domain.positions(released)] = known.project(released).codes

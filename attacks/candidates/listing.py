@@ -15,7 +15,7 @@ from reconbench.attacks.base import AttackerView
 from reconbench.attacks.candidates.cells import ReleasedCells
 from reconbench.attacks.candidates.kernels import list_values
 from reconbench.datasets import Table
-from reconbench.mechanisms import MarginalsRelease
+from reconbench.mechanisms.measurements import Measurements
 
 Codes = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -41,16 +41,16 @@ class Candidates:
 
 
 def list_candidates(
-    view: AttackerView, release: MarginalsRelease, counts: Floats, most: int
+    view: AttackerView, measurements: Measurements, counts: Floats, most: int
 ) -> Candidates | None:
     """The values that every known row of a view may have; None if they are more than ``most``.
 
-    ``release`` are the marginals that hold a hidden column, ``counts`` the whole numbers in their
+    ``measurements`` are the sets that hold a hidden column, ``counts`` the whole numbers in their
     cells, end to end.
     """
     known, group = view.known.distinct()
-    cells = ReleasedCells.of(release)
-    starts, strides = cells.locate_known(release.domain, known, view.targets)
+    cells = ReleasedCells.of(measurements)
+    starts, strides = cells.locate_known(measurements.domain, known, view.targets)
     last = (strides > 0) * np.arange(1, len(view.targets) + 1)
     order = np.argsort(last.max(axis=1), kind="stable")
     ends = np.searchsorted(

@@ -23,7 +23,7 @@ from reconbench.attacks.base import AttackerView
 from reconbench.attacks.candidates.cells import ReleasedCells
 from reconbench.attacks.candidates.kernels import enumerate_solutions, tighten
 from reconbench.attacks.candidates.listing import Candidates, list_candidates
-from reconbench.mechanisms import MarginalsRelease
+from reconbench.mechanisms.measurements import Measurements
 
 Codes = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -102,28 +102,29 @@ class ExactTables:
         return float(np.maximum.reduceat(most, self.candidates.ends[:-1]).sum())
 
 
-def read_counts(release: MarginalsRelease) -> Floats | None:
-    """The counts of a release as whole numbers; None where its noise may hide one."""
-    answers = ReleasedCells.of(release).answers
-    if release.noise_sd > 0:
-        missed = 2 * ndtr(-0.5 / release.noise_sd) * len(answers)
+def keep_readable(measurements: Measurements) -> Measurements:
+    """The sets whose counts are as good as known: noise hides none of them from rounding."""
+    kept, missed = [], 0.0
+    for index in np.argsort(measurements.noise_sds, kind="stable"):
+        answer, sd = measurements.answers[index], measurements.noise_sds[index]
+        if sd == 0 and not np.array_equal(np.round(answer), answer):
+            continue
+        missed += 2 * ndtr(-0.5 / sd) * answer.size if sd > 0 else 0.0
         if missed > MISROUNDED:
-            return None
-    rounded = np.round(answers)
-    if release.noise_sd == 0 and not np.array_equal(rounded, answers):
-        return None
-    return np.asarray(rounded)
+            break
+        kept.append(int(index))
+    return measurements.select(sorted(kept))
 
 
-def find_exact_tables(view: AttackerView, release: MarginalsRelease) -> ExactTables | None:
-    """The tables that a release leaves possible; None if it is too noisy or they are too many.
+def find_exact_tables(view: AttackerView, measurements: Measurements) -> ExactTables | None:
+    """The tables that measured sets leave possible; None if they are too noisy or too many.
 
-    ``release`` are the marginals that hold a hidden column.
+    ``measurements`` are the sets that hold a hidden column.
     """
-    counts = read_counts(release)
-    if counts is None or not len(counts):
+    if not measurements.sets or len(keep_readable(measurements).sets) < len(measurements.sets):
         return None
-    candidates = list_candidates(view, release, counts, MOST_VALUES)
+    counts = np.round(ReleasedCells.of(measurements).answers)
+    candidates = list_candidates(view, measurements, counts, MOST_VALUES)
     if candidates is None or candidates.cells.size > MOST_ENTRIES:
         return None
     system = System.of(candidates, counts)
@@ -145,6 +146,8 @@ def find_exact_tables(view: AttackerView, release: MarginalsRelease) -> ExactTab
 def _list_solutions(
     candidates: Candidates, system: System, variables: Codes, low: Codes, high: Codes
 ) -> Part | None:
+    if len(variables) ** 2 > MOST_NUMBERS:  # what the search keeps of its way
+        return None
     own = system.restrict(variables, low)
     most = max(1, min(MOST_SOLUTIONS, MOST_NUMBERS // len(variables)))
     solutions, complete = own.enumerate(low[variables], high[variables], most)

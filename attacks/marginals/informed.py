@@ -1,25 +1,24 @@
-"""The Bayes-optimal attack of the informed adversary on marginals.
+"""The Bayes-optimal attack of the informed adversary on noisy counts of sets of columns.
 
-Whoever knows every other record in full subtracts them from the release; what is left of each
-marginal is one count, in the target's own cell, and the noise. With residual r_S in the cell of the
-target's known values and guessed hidden values u, and noise of standard deviation s,
+Whoever knows every other record in full subtracts them from the release; what is left of each set
+is one count, in the target's own cell, and the noise. With residual r_S in the cell of the target's
+known values and guessed hidden values u, and noise of standard deviation s_S,
 
-    log P(u | release) = log π(u) + Σ_S (r_S(u_S) − ½)/s² + const,
+    log P(u | release) = log π(u) + Σ_S (r_S(u_S) − ½)/s_S² + const,
 
 so the posterior over the joint values of the hidden columns is known exactly, and the guess that
-the metric likes best under it is the best possible one. The number of sets S does not depend on u,
-so the −½ drops out.
+the metric likes best under it is the best possible one. The −½ do not depend on u and drop out. Of
+sets without noise, the values that fit them are the only possible ones.
 
-The sum is taken by hidden part U ⊆ hidden columns, |U| ≤ k: the answers of all sets that hold just
-U of the hidden columns are one array over the values of U, from which another record that agrees
-with the target on a known columns takes C(a, k − |U|) at its own values. Time a record: one array
-for each of the T sets, n (d + 2^d′) for the others, and 2^d′ Π_c V_c for d′ hidden columns of V_c
-values.
+The sum is taken by hidden part U: the answers of all sets that hold just U of the hidden columns
+are one array over the values of U, from which another record takes 1/s_S² at its own values for
+every such set on whose known columns it agrees with the target. Time a record: one array for each
+of the T sets, n T for the others, and Π_c V_c for each part, for hidden columns of V_c values.
 """
 
 from __future__ import annotations
 
-from itertools import combinations
+from collections.abc import Mapping
 from math import comb, prod
 from typing import ClassVar
 
@@ -32,10 +31,16 @@ from reconbench.attacks.base import (
     BestPossible,
     Reconstruction,
     log_chances,
-    require_playable,
+)
+from reconbench.attacks.candidates.cells import ReleasedCells
+from reconbench.attacks.marginals.measured import (
+    CHOICE_NOT_COUNTED,
+    find_width,
+    read_measurements,
+    why_not_measured,
 )
 from reconbench.datasets import Table
-from reconbench.mechanisms import MarginalsRelease
+from reconbench.mechanisms.measurements import Measurements
 
 Floats = npt.NDArray[np.float64]
 
@@ -54,8 +59,9 @@ class Informed:
     def skip(self, view: AttackerView) -> str | None:
         if view.others is None:
             return "informed plays the informed adversary only"
-        if not isinstance(view.release, MarginalsRelease):
-            return "informed attacks marginals only"
+        hidden = why_not_measured(self.name, view)
+        if hidden is not None:
+            return hidden
         joint = prod(view.target_domain.sizes)
         if joint > JOINT_LIMIT:
             return (
@@ -65,52 +71,89 @@ class Informed:
         return None
 
     def reconstruct(self, view: AttackerView, rng: np.random.Generator) -> Reconstruction:
-        release = require_playable(self, view, MarginalsRelease)
-        if view.others is None:
-            raise AttackError("informed plays the informed adversary only")
-        flat = informed_posterior(view, release, view.others).ravel()
+        reason = self.skip(view)
+        if reason is not None or view.others is None:
+            raise AttackError(reason or "informed plays the informed adversary only")
+        measured = read_measurements(view)
+        flat = informed_posterior(view, measured, view.others).ravel()
         values = Table.of_all_values(view.target_domain)
         guess = view.metric.decide_joint(values.domain, values.codes, flat)
         repeated = Table(values.domain, np.broadcast_to(guess, values.codes.shape))
         success = min(float(flat @ view.metric.score(values, repeated)), 1.0)
+        if measured.adaptive:
+            return view.reconstruction(guess[None], [success], CHOICE_NOT_COUNTED)
         return view.reconstruction(guess[None], [success], best_possible=BestPossible(success))
 
 
-def informed_posterior(view: AttackerView, release: MarginalsRelease, others: Table) -> Floats:
-    """Compute P(joint values | release, all other records) of one record, an axis per target."""
-    prior = view.prior.conditional(view.known, view.targets)[0]
-    evidence = _evidence(view, release, others)
-    # Without noise the values with the largest evidence are the only possible ones.
-    scale = release.noise_sd**2 if release.noise_sd > 0 else np.finfo(np.float64).tiny ** 0.5
-    logits = log_chances(prior) + (evidence - evidence.max()) / scale
-    weights = np.exp(logits - logits.max())
-    return np.asarray(weights / weights.sum())
+def informed_posterior(view: AttackerView, measured: Measurements, others: Table) -> Floats:
+    """Compute P(joint values | counts, all other records) of one record, an axis per target.
+
+    ``measured`` are the sets that hold a hidden column.
+    """
+    noise_sds = np.array(measured.noise_sds)
+    exact = noise_sds == 0
+    logits = log_chances(view.prior.conditional(view.known, view.targets)[0])
+    if exact.any():
+        # A value that fits leaves a count of 1 in every cell of these sets; other counts are 0.
+        fits = _add_residuals(view, measured, others, exact.astype(np.float64))
+        most = fits[np.isfinite(logits)].max()
+        logits = np.where(fits > most - 0.5, logits, -np.inf)
+    if not exact.all():
+        weights = np.where(exact, 0.0, 1 / np.where(exact, 1.0, noise_sds) ** 2)
+        logits = logits + _add_residuals(view, measured, others, weights)
+    chances = np.exp(logits - logits.max())
+    return np.asarray(chances / chances.sum())
 
 
-def _evidence(view: AttackerView, release: MarginalsRelease, others: Table) -> Floats:
-    """Compute Σ_S r_S(u_S) for all joint values u, one axis per target."""
-    domain, sizes = release.domain, release.domain.sizes
+def _add_residuals(
+    view: AttackerView, measured: Measurements, others: Table, weights: Floats
+) -> Floats:
+    """Compute Σ_S w_S r_S(u_S) for all joint values u, one axis per target."""
+    domain, sizes = measured.domain, measured.domain.sizes
     order = domain.positions(view.targets)
     hidden = tuple(sorted(order))
-    secret = frozenset(hidden)
-    codes = dict(zip(domain.positions(view.known.domain.names), view.known.codes[0], strict=True))
+    names = view.known.domain.names
+    codes = dict(zip(domain.positions(names), view.known.codes[0], strict=True))
     where = [int(codes[i]) if i in codes else slice(None) for i in range(len(domain))]
-    own: dict[tuple[int, ...], Floats] = {
-        part: np.zeros([sizes[i] for i in part])
-        for width in range(1, min(release.k, len(hidden)) + 1)
-        for part in combinations(hidden, width)
-    }
-    touching = release.touching(view.targets)
-    for columns, answer in zip(touching.workload, touching.answers, strict=True):
-        part = tuple([i for i in columns if i in secret])
-        own[part] += answer[tuple([where[i] for i in columns])]
-    visible = list(codes)
+    parts: dict[tuple[int, ...], list[int]] = {}
+    for index, columns in enumerate(measured.sets):
+        parts.setdefault(tuple([i for i in columns if i in hidden]), []).append(index)
+    taken = _weigh_agreements(view, measured, others, weights, parts)
     full = others.project(domain.names).codes
-    agreements = (full[:, visible] == view.known.codes[0]).sum(axis=1)
     total = np.zeros([sizes[i] for i in hidden])
-    for part, answers in own.items():
-        ways = np.array([comb(a, release.k - len(part)) for a in range(len(visible) + 1)], float)
-        cell = np.ravel_multi_index([full[:, i] for i in part], answers.shape)
-        taken = np.bincount(cell, ways[agreements], answers.size).reshape(answers.shape)
-        total += (answers - taken).reshape([sizes[i] if i in part else 1 for i in hidden])
+    for part, sets in parts.items():
+        shape = [sizes[i] for i in part]
+        residual = np.zeros(shape)
+        for s in sets:
+            cell = tuple([where[i] for i in measured.sets[s]])
+            residual += weights[s] * measured.answers[s][cell]
+        values = np.ravel_multi_index([full[:, i] for i in part], shape)
+        residual -= np.bincount(values, taken[part], prod(shape)).reshape(shape)
+        total += residual.reshape([sizes[i] if i in part else 1 for i in hidden])
     return total.transpose([hidden.index(i) for i in order])
+
+
+def _weigh_agreements(
+    view: AttackerView,
+    measured: Measurements,
+    others: Table,
+    weights: Floats,
+    parts: Mapping[tuple[int, ...], list[int]],
+) -> dict[tuple[int, ...], Floats]:
+    """What the sets of each hidden part weigh together in which others agree with the target in
+    all known columns: (n,) each."""
+    domain, names = measured.domain, view.known.domain.names
+    known = others.project(names)
+    k = find_width(measured, view.targets)
+    if k is not None:
+        visible = [i for i, name in enumerate(names) if name in domain]
+        agreements = (known.codes[:, visible] == view.known.codes[0, visible]).sum(axis=1)
+        ways = np.array(
+            [[comb(a, k - len(part)) for a in range(len(visible) + 1)] for part in parts]
+        )
+        return {part: weights[0] * own[agreements] for part, own in zip(parts, ways, strict=True)}
+    cells = ReleasedCells.of(measured)
+    mine, _ = cells.locate_known(domain, view.known, view.targets)
+    theirs, _ = cells.locate_known(domain, known, view.targets)
+    agree = (theirs == mine) * weights
+    return {part: agree[:, sets].sum(axis=1) for part, sets in parts.items()}

@@ -39,8 +39,15 @@ class WithinL1(WithinDistance):
     def check(self, domain: Domain, targets: Sequence[str]) -> None:
         super().check(domain, targets)
         for target in targets:
-            if not domain[target].ordinal:
-                ordinal = ", ".join(attribute.name for attribute in domain if attribute.ordinal)
+            attribute = domain[target]
+            if attribute.edges is not None and attribute.missing_label is not None:
+                raise MetricError(
+                    f"column {target!r} has the label {attribute.missing_label!r} for missing "
+                    "values, and an L1 error to it means nothing; drop these records instead, or "
+                    "use another metric"
+                )
+            if not attribute.ordinal:
+                ordinal = ", ".join(each.name for each in domain if each.ordinal)
                 raise MetricError(
                     f"column {target!r} is not ordinal, so an L1 error means nothing on it; "
                     f"ordinal columns: {ordinal or 'none'}"

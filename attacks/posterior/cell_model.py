@@ -9,9 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from reconbench.attacks.base import AttackerView, log_chances
-from reconbench.attacks.candidates.cells import ReleasedCells
-from reconbench.attacks.marginals.release_parts import shared_parts
 from reconbench.attacks.posterior.chains import STEP, find_partners, find_partners_by_sorting
+from reconbench.attacks.posterior.evidence import Evidence
 from reconbench.attacks.posterior.gibbs import block_sweep, cell_sweep, cell_trades
 from reconbench.attacks.posterior.posteriors import (
     BATCHES,
@@ -23,7 +22,6 @@ from reconbench.attacks.posterior.posteriors import (
     sum_by_group,
 )
 from reconbench.datasets import Table, draw_targets
-from reconbench.mechanisms import MarginalsRelease
 
 Codes = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -53,21 +51,22 @@ class CellModel:
     frozen: ClassVar[float] = inf
     patience: ClassVar[int] = 1
 
-    def __init__(self, view: AttackerView, release: MarginalsRelease) -> None:
+    def __init__(self, view: AttackerView, evidence: Evidence) -> None:
         self._view = view
-        domain = release.domain
+        domain = evidence.measurements.domain
         self._played = domain.names
         self._left_out = tuple(name for name in view.prior.domain.names if name not in self._played)
         self._hidden = np.array(domain.positions(view.targets), dtype=np.int64)
-        self._released = ReleasedCells.of(release)
+        self._released, self._scales = evidence.cells, evidence.scales
         self._columns, self._strides = self._released.columns, self._released.strides
         self._offsets, self._answers = self._released.offsets, self._released.answers
         self._sets = [np.flatnonzero((self._columns == c).any(axis=1)) for c in self._hidden]
         self._sizes = view.target_domain.sizes
-        n, shared = view.n, release.k - 1
+        self._by_cell = np.repeat(self._scales, self._released.lengths)
+        self._total = evidence.total
         self._partners = (
-            find_partners(shared_parts(view.known, shared))
-            if n <= GRAM_LIMIT
+            find_partners(evidence.share_known(view.known))
+            if view.n <= GRAM_LIMIT
             else find_partners_by_sorting(view.known)
         )
         self._several = len(self._hidden) > 1
@@ -109,19 +108,20 @@ class CellModel:
         self.forget(0)
 
     def sweep(self, at: Codes, weights: Floats, rng: np.random.Generator) -> Floats:
-        if not self._several or weights[-1] * len(self._columns) > WEAK:
+        if not self._several or weights[-1] * self._total > WEAK:
             for index in range(len(self._hidden)):
                 self._sweep_column(index, at, weights, rng)
             self._sweep_left_out(rng)
         if self._several:
             self._sweep_blocks(at, weights, rng)
-        return np.asarray(np.einsum("rc,rc->r", self._residual, self._residual))
+        return np.asarray((self._residual**2) @ self._by_cell)
 
     def _sweep_column(
         self, index: int, at: Codes, weights: Floats, rng: np.random.Generator
     ) -> None:
         log_priors = self._log_conditional(index)
         uniforms = rng.random((*at.shape, 3, self._view.n))
+        order = rng.permutation(self._view.n)
         for (chain, level), replica in np.ndenumerate(at):
             state = (
                 self._codes[replica],
@@ -129,13 +129,14 @@ class CellModel:
                 self._columns,
                 self._strides,
                 self._offsets,
+                self._scales,
                 self._sets[index],
                 int(self._hidden[index]),
                 log_priors[replica],
                 float(weights[level]),
             )
             chances = self._chances[chain, :, : self._sizes[index]]
-            cell_sweep(*state, uniforms[chain, level, 0], chances)
+            cell_sweep(*state, order, uniforms[chain, level, 0], chances)
             cell_trades(*state, uniforms[chain, level, 1:], self._partners)
 
     def _sweep_left_out(self, rng: np.random.Generator) -> None:
@@ -161,6 +162,7 @@ class CellModel:
                 self._columns,
                 self._strides,
                 self._offsets,
+                self._scales,
                 self._hidden,
                 drawn[replica],
                 self._watch if level == at.shape[1] - 1 else self._watch[:0],

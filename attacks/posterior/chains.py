@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from math import ceil, comb, inf, log
+from math import ceil, comb, inf, log, sqrt
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import entr
 
 from reconbench.datasets import Table
 
@@ -15,33 +16,40 @@ Floats = npt.NDArray[np.float64]
 # Hottest level: a record's own cells weigh HOT units of log-likelihood. Levels are STEP apart.
 HOT = 6.0
 STEP = 0.4
+# erfc(TRADING) is a third.
+TRADING = 0.7
 # Coldest level: the smallest misfit that a trade can leave weighs COLD units of log-likelihood.
 COLD = 100.0
+# Half the squared error that a trade leaves in each set in which it is to be seen.
+TRADE = 2
 PARTNERS = 8
 LARGEST_RHAT = 1e6
 
 
-def coldest_level(noise_sd: float, columns: int, k: int) -> float:
+def coldest_level(noise_sd: float, misfit: int) -> float:
     """The inverse noise variance, or a smaller one beyond which nothing changes.
 
-    Two records that trade values of one column, and agree on all others but one, leave a squared
-    error of 4 C(columns − 2, k − 2): the smallest there is.
+    ``misfit`` is half the squared error that a trade leaves at least, where it leaves any.
     """
-    return min(noise_sd**-2 if noise_sd > 0 else inf, COLD / smallest_misfit(columns, k))
+    return min(noise_sd**-2 if noise_sd > 0 else inf, COLD / misfit)
 
 
 def smallest_misfit(columns: int, k: int) -> int:
-    """Half the squared error that a trade leaves at least."""
-    return 2 * max(comb(max(columns - 2, 0), max(k - 2, 0)), 1)
+    """Half the squared error that a trade leaves in all marginals of k columns at least.
+
+    Two records that trade values of one column, and agree on all others but one, leave a squared
+    error of 4 C(columns − 2, k − 2).
+    """
+    return TRADE * max(comb(max(columns - 2, 0), max(k - 2, 0)), 1)
 
 
 def noise_levels(
-    true: float, sets: int, most: int, step: float = STEP, frozen: float = inf
+    true: float, sets: float, most: int, step: float = STEP, frozen: float = inf
 ) -> Floats:
     """Inverse noise variances, the true one last, in steps small enough to trade places.
 
-    ``sets`` is the number of cells a record counts in, ``most`` of levels. Beyond the level
-    ``frozen`` tables hardly change, and steps are STEP.
+    ``sets`` is the number of cells a record counts in, or what they weigh together, ``most`` of
+    levels. Beyond the level ``frozen`` tables hardly change, and steps are STEP.
     """
     hot = min(true, HOT / sets)
     melted = max(hot, min(true, frozen))
@@ -54,6 +62,18 @@ def noise_levels(
         levels = np.concatenate([np.geomspace(hot, melted, fine), beyond])
     levels[-1] = true
     return levels
+
+
+def choose_step(prior: Floats) -> float:
+    """The step of log noise levels at which neighbours trade places about a third of the time.
+
+    Neighbours at levels w and w eˢ accept a trade with probability erfc(s σ / 2), σ² being the
+    variance of their log-likelihoods, which grows with what there is to learn: for pairs and
+    triples of the shipped priors' columns σ / 2 is at most about 0.35 √H, with H the entropy of the
+    hidden cells in nats.
+    """
+    entropy = float(entr(prior).sum())
+    return min(STEP, max(TRADING / (0.35 * sqrt(entropy + 1.0)), STEP / 4))
 
 
 def find_partners(shared: Floats) -> Codes:

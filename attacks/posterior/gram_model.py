@@ -1,4 +1,4 @@
-"""One hidden column of a table that is not too long: everything goes through one n × n matrix."""
+"""One hidden column of a table that is not too long: everything goes through one matrix of rows."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from reconbench.attacks.base import AttackerView, log_chances
-from reconbench.attacks.marginals.release_parts import ReleaseParts, shared_parts
-from reconbench.attacks.posterior.chains import STEP, find_partners
+from reconbench.attacks.posterior.chains import STEP, choose_step, find_partners
+from reconbench.attacks.posterior.evidence import Evidence, list_values
 from reconbench.attacks.posterior.gibbs import gram_round
 from reconbench.attacks.posterior.posteriors import (
     BATCHES,
@@ -18,7 +18,6 @@ from reconbench.attacks.posterior.posteriors import (
     Posteriors,
     number_groups,
 )
-from reconbench.mechanisms import MarginalsRelease
 
 Codes = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -26,30 +25,32 @@ Bools = npt.NDArray[np.bool_]
 
 
 class GramModel:
-    """The Gram matrix of the records and a statistic gathered once; O(n V) a sweep, and O(n) more
-    for every record that changes."""
+    """The Gram matrix of the rows and a statistic gathered once; O(n V) a sweep, and O(rows) more
+    for every record that changes.
+
+    A row are the records that count in the same known cells, however their priors may differ.
+    """
 
     most_replicas = 256
-    step: ClassVar[float] = STEP
     frozen: ClassVar[float] = inf
-
     patience: ClassVar[int] = 1
 
     def __init__(
-        self, view: AttackerView, release: MarginalsRelease, possible: Bools | None = None
+        self, view: AttackerView, evidence: Evidence, possible: Bools | None = None
     ) -> None:
         """``possible``, (known rows, values), says which are; all by default."""
-        parts = ReleaseParts([release], view.known, view.targets)
+        rows, self._row = evidence.find_rows(view.known)
+        (part,) = evidence.parts
         self._view = view
-        self._gram = shared_parts(view.known, parts.k - 1)
-        gathered = parts.gathered(tuple(parts.order))[0]
+        self._gram = evidence.share(rows, part)
+        self._gathered = evidence.gather(rows, list_values(view.target_domain.sizes))
         self._prior = view.prior.conditional(view.known, view.targets)
         if possible is not None:
             self._prior = self._prior * possible[number_groups(view.known)]
-        self._gathered = np.broadcast_to(gathered, self._prior.shape).copy()
         self._log_prior = log_chances(self._prior)
-        self._partners = find_partners(self._gram)
-        self._constant = float(parts.sums_of_squares()[0])
+        self._partners = find_partners(self._gram[self._row][:, self._row])
+        self._constant = evidence.constant
+        self.step = choose_step(self._prior) if evidence.is_loose else STEP
 
     @property
     def cost(self) -> int:
@@ -62,8 +63,10 @@ class GramModel:
         total = self._prior.cumsum(axis=1)
         below = total / total[:, -1:] <= rng.random((chains * levels, n, 1))
         self._x: Codes = below.sum(axis=2)
-        one_hot = np.eye(size)[self._x]
-        self._pulled = np.ascontiguousarray((self._gram @ one_hot).transpose(0, 2, 1))
+        counts = np.zeros((len(self._x), size, len(self._gram)))
+        replicas = np.arange(len(self._x))[:, None]
+        np.add.at(counts, (replicas, self._x, self._row), 1.0)
+        self._pulled = np.ascontiguousarray(counts @ self._gram)
         self.forget(0)
 
     def sweep(self, at: Codes, weights: Floats, rng: np.random.Generator) -> Floats:
@@ -72,11 +75,13 @@ class GramModel:
         gram_round(
             self._gram,
             self._gathered,
+            self._row,
             self._log_prior,
             self._x,
             self._pulled,
             at,
             weights,
+            rng.permutation(len(self._prior)),
             rng.random((*at.shape, needed, len(self._prior))),
             self._partners,
             self._chances,

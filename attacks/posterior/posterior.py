@@ -1,9 +1,12 @@
-"""The Bayes-optimal attack on Gaussian marginals: Markov chain Monte Carlo on the hidden columns.
+"""The Bayes-optimal attack on Gaussian counts: Markov chain Monte Carlo on the hidden columns.
 
 Records x_i are independent given what is known of them, and the noise is Gaussian, so
-    log p(x | release) = Σ_i log π(x_i | known_i) − ‖Q(x) − answers‖² / (2 noise_sd²) + const
-with Q the marginals. Guessing, for every record, what the metric likes best under its posterior
-has the largest expected success of all attacks; that expectation is reported with its error.
+    log p(x | release) = Σ_i log π(x_i | known_i) − Σ_s ‖Q_s(x) − answers_s‖² / (2 sd_s²) + const
+with Q_s the counts of a measured set of columns: a marginal, or what a synthetic table was fitted
+to. Guessing, for every record, what the metric likes best under its posterior has the largest
+expected success of all attacks; that expectation is reported with its error. Where the sets were
+chosen by looking at the table, the choice is evidence that is not counted: the attack plays, but
+states no best possible.
 
 Gibbs sweeps (`gibbs`) draw from this posterior. At low noise they would stick, so the likelihood
 is tempered: replicas at several noise levels, from one at which sweeps mix to the true one, are
@@ -17,7 +20,7 @@ so little that counts can be rounded, no chain is needed where all tables that f
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, Protocol
 
 import numpy as np
@@ -28,32 +31,37 @@ from reconbench.attacks.base import (
     AttackerView,
     BestPossible,
     Reconstruction,
-    require_playable,
 )
-from reconbench.attacks.candidates.solution import ExactTables, find_exact_tables
-from reconbench.attacks.marginals.release_parts import skip_unless_marginals
+from reconbench.attacks.candidates.solution import ExactTables
+from reconbench.attacks.marginals.measured import (
+    CHOICE_NOT_COUNTED,
+    read_measurements,
+    skip_unless_measured,
+)
 from reconbench.attacks.metrics import ExactMatch, scores_by_record
 from reconbench.attacks.posterior.cell_model import GRAM_LIMIT, CellModel
+from reconbench.attacks.posterior.certified import CertifiedPosterior, solve_exactly
 from reconbench.attacks.posterior.chains import (
     HOT,
-    coldest_level,
+    STEP,
     effective_size,
     noise_levels,
     split_rhat,
 )
 from reconbench.attacks.posterior.counts.model import CountModel
 from reconbench.attacks.posterior.draws.model import DrawModel, takes_draws
-from reconbench.attacks.posterior.exact import ExactPosterior
+from reconbench.attacks.posterior.evidence import Evidence
 from reconbench.attacks.posterior.gibbs import exchange
 from reconbench.attacks.posterior.gram_model import GramModel
 from reconbench.attacks.posterior.joint import model as joint_model
 from reconbench.attacks.posterior.joint.model import JointModel
 from reconbench.attacks.posterior.posteriors import (
     Posteriors,
+    complete_table,
     count_successes,
     estimate_best_possible,
 )
-from reconbench.mechanisms import MarginalsRelease
+from reconbench.mechanisms.measurements import Measurements
 
 Codes = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -65,6 +73,8 @@ RHAT_LIMIT = 1.1
 WORK = 2_000_000_000
 LONG = 1_000
 FEWEST_SWEEPS = 20
+# What is said of a best possible, and what is said where sets were chosen by looking at the table.
+PROMISES = ("certified", "best_possible_at_most")
 # Chains whose squared errors differ by less fit equally well.
 FITTED = 1e-6
 # Tables of each chain that are kept to count successes on, and the most values in all of them.
@@ -94,29 +104,44 @@ class Posterior:
         self.rounds = rounds
 
     def skip(self, view: AttackerView) -> str | None:
-        return skip_unless_marginals(self.name, view)
+        return skip_unless_measured(self.name, view)
 
     def reconstruct(self, view: AttackerView, rng: np.random.Generator) -> Reconstruction:
-        release = require_playable(self, view, MarginalsRelease).touching(view.targets)
-        tables = find_exact_tables(view, release)
-        if tables is not None and tables.certain:
-            return self._read_off(view, ExactPosterior(view, tables))
-        sampled = self.sample(view, rng, tables=tables)
+        reason = self.skip(view)
+        if reason is not None:
+            raise AttackError(reason)
+        measured = read_measurements(view)
+        answer = self._decide(view, measured, rng)
+        if not measured.adaptive:
+            return answer
+        info = {name: value for name, value in answer.info.items() if name not in PROMISES}
+        return replace(answer, info=info | CHOICE_NOT_COUNTED, best_possible=None)
+
+    def _decide(
+        self, view: AttackerView, measured: Measurements, rng: np.random.Generator
+    ) -> Reconstruction:
+        if not measured.sets:
+            chosen, success = view.metric.best_guess(view.prior, view.known, view.targets)
+            stated = BestPossible(float(success.sum())) if scores_by_record(view.metric) else None
+            return view.reconstruction(chosen.codes, success, {"certified": 1.0}, stated)
+        solution = solve_exactly(view, Evidence(measured, view.targets))
+        if solution.posterior is not None:
+            return self._read_off(view, solution.posterior)
+        sampled = self.sample(view, rng, tables=solution.tables)
         posteriors, trusted = sampled.posteriors, sampled.trusted_chains
         guess = posteriors.guess(trusted)
         scores = np.mean([posteriors.success(chain, guess) for chain in trusted], axis=0)
         best = sampled.estimate_best_possible(view)
         info = sampled.info
-        if tables is not None and isinstance(view.metric, ExactMatch):
-            info["best_possible_at_most"] = tables.bound_success()
+        if solution.most_successes is not None and isinstance(view.metric, ExactMatch):
+            info["best_possible_at_most"] = solution.most_successes
         return view.reconstruction(guess, np.clip(scores, 0.0, 1.0), info, best)
 
-    def _read_off(self, view: AttackerView, exact: ExactPosterior) -> Reconstruction:
+    def _read_off(self, view: AttackerView, exact: CertifiedPosterior) -> Reconstruction:
         posteriors = exact.posteriors
         guess = posteriors.guess([0])
         scores = np.clip(posteriors.success(0, guess), 0.0, 1.0)
-        info = {"certified": 1.0, "tables": exact.tables.count}
-        return view.reconstruction(guess, scores, info, exact.find_best_possible())
+        return view.reconstruction(guess, scores, exact.info, exact.find_best_possible())
 
     def sample(
         self,
@@ -127,32 +152,43 @@ class Posterior:
     ) -> Sampled:
         """Run the chains; ``work`` is what they may take on a short table, WORK by default.
 
-        ``tables`` bound the values that a release without noise leaves possible.
+        ``tables`` bound the values that sets without noise leave possible.
         """
-        release = require_playable(self, view, MarginalsRelease).touching(view.targets)
-        true = coldest_level(release.noise_sd, len(release.domain), release.k)
-        model = choose_model(view, release, true, tables)
-        most = max(1, model.most_replicas // self.chains)
-        levels = noise_levels(true, len(release.workload), most, model.step, model.frozen)
+        evidence = Evidence.of(view)
+        model = choose_model(view, evidence, tables)
         work = (WORK if work is None else work) * min(max(view.n / LONG, 1), 10)
-        plan = self._plan(levels, int(work / (model.cost * self.chains)), model.patience)
+        plan = self._plan(model, evidence, int(work / (model.cost * self.chains)))
         traces, posteriors = self.run(view, model, plan, rng)
-        converged = traces.rhat <= RHAT_LIMIT and not (release.noise_sd == 0 and traces.misfit > 0)
+        converged = traces.rhat <= RHAT_LIMIT and _fit(view, evidence, posteriors, traces.tables)
         return Sampled(posteriors, traces, len(plan.levels), converged)
 
-    def _plan(self, levels: Floats, affordable: int, patience: int) -> Plan:
-        """How long to anneal and to sample, given how many sweeps of a replica may be made."""
+    def _plan(self, model: Model, evidence: Evidence, affordable: int) -> Plan:
+        """At how many levels and how long to anneal and to sample, given how many sweeps of a
+        replica may be made: with wider steps, or one level alone, where they are too few."""
+        most = max(1, model.most_replicas // self.chains)
+        for step in (model.step, max(model.step, STEP)):
+            levels = noise_levels(evidence.weight, evidence.total, most, step, model.frozen)
+            burn_in = self.burn_in * model.patience if len(levels) > 1 else self.burn_in // 3
+            if (burn_in + self.sweeps) * len(levels) <= affordable:
+                break
         hot = float(levels[0])
-        burn_in = self.burn_in * patience if len(levels) > 1 else self.burn_in // 3
         if (burn_in + self.sweeps) * len(levels) > affordable:
             levels = levels[-1:]
             burn_in = max(affordable // 2, FEWEST_SWEEPS)
         sweeps = min(self.sweeps, max(affordable // 2, FEWEST_SWEEPS))
-        rounds, left = 1, affordable // len(levels) - burn_in - sweeps
-        while rounds < self.rounds and left >= sweeps << rounds:
-            left -= sweeps << rounds
-            rounds += 1
-        return Plan(levels, np.geomspace(hot, levels[-1], burn_in), sweeps, rounds)
+        rounds = self._divide(sweeps, affordable // len(levels) - burn_in - sweeps)
+        return Plan(levels, np.geomspace(hot, levels[-1], burn_in), rounds)
+
+    def _divide(self, sweeps: int, left: int) -> tuple[int, ...]:
+        """Rounds of sweeps, each twice as long as the one before; the last takes what is left, if
+        that is enough for a round at least as long, but no more than two would."""
+        rounds = [sweeps]
+        while len(rounds) < self.rounds and left >= rounds[-1]:
+            double = 2 * rounds[-1]
+            last = left < 3 * double
+            rounds.append(min(left, 2 * double) if last else double)
+            left -= rounds[-1]
+        return tuple(rounds)
 
     def run(
         self, view: AttackerView, model: Model, plan: Plan, rng: np.random.Generator
@@ -165,8 +201,7 @@ class Posterior:
             self._sweep(model, at, np.minimum(levels, top), t, rng)
             if t >= len(plan.burn_in) // 2:
                 model.keep(at[:, -1])
-        for doublings in range(plan.rounds):
-            sweeps = plan.sweeps << doublings
+        for sweeps in plan.rounds:
             model.forget(sweeps)
             traces = Traces.empty(self.chains, sweeps)
             every = max(
@@ -205,12 +240,11 @@ class Posterior:
 @dataclass(frozen=True)
 class Plan:
     """Inverse noise variances of the replicas of a chain, the largest one of every sweep of the
-    burn-in, sweeps of the first round of sampling, and the most rounds."""
+    burn-in, and the sweeps of each round of sampling."""
 
     levels: Floats
     burn_in: Floats
-    sweeps: int
-    rounds: int
+    rounds: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -251,11 +285,6 @@ class Traces:
     def effective_size(self) -> float:
         return min(effective_size(trace) for trace in (self.errors, self.log_priors))
 
-    @property
-    def misfit(self) -> float:
-        """The largest squared error that a chain ended at."""
-        return float(self.errors[:, -1].max())
-
 
 @dataclass(frozen=True)
 class Sampled:
@@ -290,22 +319,32 @@ class Sampled:
         return estimate_best_possible(self.posteriors, view, tables, self.converged)
 
 
-def choose_model(
-    view: AttackerView, release: MarginalsRelease, true: float, tables: ExactTables | None = None
-) -> Model:
-    """The quickest model of a game.
+def _fit(
+    view: AttackerView, evidence: Evidence, posteriors: Posteriors, tables: Sequence[Codes]
+) -> bool:
+    """Whether every chain has the counts of the sets without noise, first and last."""
+    if all(sd > 0 for sd in evidence.measurements.noise_sds):
+        return True
+    return all(
+        evidence.fits(complete_table(posteriors, view, table))
+        for table in (*tables[0], *tables[-1])
+    )
 
-    ``true`` is its inverse noise variance; ``tables`` bound what is possible without noise.
-    """
+
+def choose_model(
+    view: AttackerView, evidence: Evidence, tables: ExactTables | None = None
+) -> Model:
+    """The quickest model of a game; ``tables`` bound what is possible without noise."""
     single = len(view.targets) == 1
-    if takes_draws(view, release, true):
-        return DrawModel(view, release)
+    if takes_draws(view, evidence):
+        return DrawModel(view, evidence)
     if view.n > GRAM_LIMIT:
-        return (CountModel if single else CellModel)(view, release)
-    if not single and (true * len(release.workload) <= HOT or not joint_model.fits(view, release)):
-        return CellModel(view, release)
+        return (CountModel if single else CellModel)(view, evidence)
+    strength = evidence.weight * evidence.total
+    if not single and (strength <= HOT or not joint_model.fits(view)):
+        return CellModel(view, evidence)
     possible = None if tables is None else tables.mark_possible(view.target_domain.sizes)
-    return (GramModel if single else JointModel)(view, release, possible)
+    return (GramModel if single else JointModel)(view, evidence, possible)
 
 
 class Model(Protocol):

@@ -104,6 +104,19 @@ def count_successes(
     return np.asarray(hits.reshape(len(tables), -1).sum(axis=1))
 
 
+def complete_table(posteriors: Posteriors, view: AttackerView, table: Codes) -> Table:
+    """The known and hidden columns of a table that a chain went through, (n, targets) or counts of
+    its values, (rows, V). Records may change their order."""
+    table = table.astype(np.int64)
+    if not isinstance(posteriors, CountPosteriors):
+        return view.known.join(Table(view.target_domain, table))
+    rows, _ = view.known.distinct()
+    row = np.repeat(np.arange(len(rows)), table.sum(axis=1))
+    values = np.repeat(np.tile(np.arange(table.shape[1]), len(rows)), table.ravel())
+    known = Table(rows.domain, rows.codes[row])
+    return known.join(Table(view.target_domain, values[:, None]))
+
+
 def estimate_error(judged: Floats, batches: Floats) -> float:
     """The standard error of the mean of C chains, each cut into B batches, (C, B).
 

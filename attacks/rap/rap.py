@@ -28,11 +28,11 @@ from reconbench.attacks.base import (
     Reconstruction,
 )
 from reconbench.attacks.candidates.solution import ExactTables, find_exact_tables
+from reconbench.attacks.marginals.measured import read_measurements
 from reconbench.attacks.marginals.release_parts import skip_unless_marginals
 from reconbench.attacks.rap.descent import Objective, Paths, batches
 from reconbench.attacks.rap.problem import build_problem, require_marginals
 from reconbench.datasets import Table, draw_targets
-from reconbench.mechanisms import MarginalsRelease
 
 Codes = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -163,7 +163,7 @@ class Rap(RapConverged):
     ) -> list[Reconstruction]:
         if not self.simulate:
             return super()._reconstruct(views, rngs, noise_sd)
-        found = [find_exact_tables(view, _touching(view)) for view in views]
+        found = [find_exact_tables(view, read_measurements(view)) for view in views]
         if None not in found:
             # Without noise there is none to be fitted by mistake, and no reason to stop early.
             return super()._reconstruct(views, rngs, noise_sd, found)
@@ -184,10 +184,6 @@ class Rap(RapConverged):
         """Draw tables as likely as the real one, for all the attacker knows: (worlds, n, d′)."""
         worlds = self.worlds or ceil(SIMULATED_RECORDS / max(view.n, 100))
         return draw_targets(view.prior, view.known, view.targets, worlds, rng)
-
-
-def _touching(view: AttackerView) -> MarginalsRelease:
-    return require_marginals(view.release).touching(view.targets)
 
 
 def best_starts(paths: Paths, several: bool = True) -> tuple[list[Floats], Floats]:

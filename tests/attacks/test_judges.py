@@ -10,7 +10,13 @@ import numpy as np
 import pytest
 
 from reconbench.attacks import AttackerView, ColumnsRight, ExactMatch, Metric, WithinL1
-from reconbench.attacks.judges import ChainJudge, ListedJudge, find_judge, judge_views
+from reconbench.attacks.judges import (
+    CertifiedJudge,
+    ChainJudge,
+    ListedJudge,
+    find_judge,
+    judge_views,
+)
 from reconbench.attacks.posterior import posterior
 from reconbench.attacks.rap.problem import require_marginals
 from reconbench.benchmarks.game.play import Adversary, AttackSpec, Game, Round, play
@@ -50,26 +56,35 @@ def enumerate_worth(view: AttackerView, guess: np.ndarray) -> float:
         (("a", "d"), ColumnsRight(1), 3),
     ],
 )
+@pytest.mark.parametrize("exact", [False, True])
 def test_any_guess_is_worth_what_enumeration_says(
-    make_view: MakeView, targets: tuple[str, ...], metric: Metric | None, n: int
+    make_view: MakeView,
+    request: pytest.FixtureRequest,
+    targets: tuple[str, ...],
+    metric: Metric | None,
+    n: int,
+    exact: bool,
 ) -> None:
     """Random guesses, which differ among records that are known to be alike."""
+    if not exact:
+        request.getfixturevalue("by_chains")
     squares = []
     for seed in range(3):
         view, _ = make_view(targets, epsilon=10.0, n=n, seed=seed, metric=metric)
         judge = find_judge(view, np.random.default_rng(seed))
-        assert isinstance(judge, ChainJudge)
+        assert isinstance(judge, CertifiedJudge if exact else ChainJudge)
         rng = np.random.default_rng(100 + seed)
         for _ in range(3):
             guess = rng.integers(0, view.target_domain.sizes, (n, len(targets)))
             worth = judge.judge(guess)
-            exact = enumerate_worth(view, guess)
-            assert abs(worth.expected - exact) < 0.12
-            squares.append(((worth.expected - exact) / max(worth.error, 1e-3)) ** 2)
+            gap = abs(worth.expected - enumerate_worth(view, guess))
+            assert gap < (1e-9 if exact else 0.12)
+            squares.append((gap / max(worth.error, 1e-3)) ** 2)
     # z² has a mean near 1; guesses on one release share their error
     assert np.mean(squares) < 8
 
 
+@pytest.mark.usefixtures("by_chains")
 def test_the_best_guesses_of_several_columns_are_the_best_by_enumeration(
     make_view: MakeView,
 ) -> None:

@@ -7,7 +7,7 @@ a reference point, coordinate by coordinate on the whole numbers (Klein 2000), a
 ratio of posterior and proposal (Metropolis and Hastings), which makes the move exact.
 
 A coordinate is the number of records of a row with one value; what it gains, the row's commonest
-value loses. With e = counts − reference, P = K + prior curvature and K = w AᵀA,
+value loses. With e = counts − reference, P = K + prior curvature and K = w Aᵀ diag(scales) A,
     log p(e) ≈ hᵀe − eᵀPe/2,   P = UᵀU,   z = U⁻ᵀh,
 and coordinate i given those after it is N((z_i − Σ_{j>i} U_ij e_j) / U_ii, 1/U_ii²).
 """
@@ -56,13 +56,16 @@ class Block(NamedTuple):
     factor: Floats
 
 
-def build_blocks(expected: Floats, cells: Cells, w: float) -> list[Block]:
-    """Blocks of the counts that single moves are slow for, given expected counts, (rows, V)."""
+def build_blocks(expected: Floats, cells: Cells, scales: Floats, w: float) -> list[Block]:
+    """Blocks of the counts that single moves are slow for, given expected counts, (rows, V).
+
+    Of the sets, w ``scales`` are the inverse noise variances.
+    """
     base = expected.argmax(axis=1)
     largest = expected.max(axis=1, keepdims=True)
     with np.errstate(divide="ignore"):
         width = 1 / (1 / expected + 1 / largest)
-    slow = (expected >= MANY) & (2 * w * cells.shape[1] * width > SLOW)
+    slow = (expected >= MANY) & (2 * w * scales.sum() * width > SLOW)
     slow[np.arange(len(base)), base] = False
     rows, values = np.nonzero(slow)
     order = np.argsort(-expected[rows, values], kind="stable")
@@ -73,20 +76,20 @@ def build_blocks(expected: Floats, cells: Cells, w: float) -> list[Block]:
         end = max(start + 1, int(np.searchsorted(rough, before + ROUGHEST)))
         chosen = np.sort(order[start : min(end, start + LARGEST)])
         start += len(chosen)
-        blocks.append(_build_block(rows[chosen], values[chosen], base, expected, cells, w))
+        blocks.append(_build_block(rows[chosen], values[chosen], base, expected, cells, w * scales))
     return blocks
 
 
 def _build_block(
-    rows: Codes, values: Codes, base: Codes, expected: Floats, cells: Cells, w: float
+    rows: Codes, values: Codes, base: Codes, expected: Floats, cells: Cells, weights: Floats
 ) -> Block:
     bases = base[rows]
     shared = np.zeros((len(rows), len(rows)))
-    for column in cells[rows].T:
-        shared += column[:, None] == column[None, :]
+    for column, weight in zip(cells[rows].T, weights, strict=True):
+        shared += weight * (column[:, None] == column[None, :])
     same = values[:, None] == values, bases[:, None] == bases
     crossed = values[:, None] == bases, bases[:, None] == values
-    pulls = w * shared * (1.0 * same[0] + same[1] - crossed[0] - crossed[1])
+    pulls = shared * (1.0 * same[0] + same[1] - crossed[0] - crossed[1])
     reference = expected[rows, values]
     curve = np.where(rows[:, None] == rows, polygamma(1, expected[rows, bases] + 1), 0.0)
     curve += np.diag(polygamma(1, reference + 1))
@@ -147,6 +150,7 @@ def move_block(
     factor: Floats,
     log_prior: Floats,
     cells: Cells,
+    scales: Floats,
     counts: Codes,
     residual: Floats,
     w: float,
@@ -164,7 +168,8 @@ def move_block(
         odds[i] = log_prior[g, values[i]] - log_prior[g, bases[i]]
         slope[i] = 0.0
         for s in range(cells.shape[1]):
-            slope[i] -= w * (residual[cells[g, s], values[i]] - residual[cells[g, s], bases[i]])
+            gap = residual[cells[g, s], values[i]] - residual[cells[g, s], bases[i]]
+            slope[i] -= w * scales[s] * gap
     base_reference += base_now
     # h, the slope of the posterior at the reference, of which nothing depends on the block's own
     # counts; then z, in the same place.

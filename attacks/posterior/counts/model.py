@@ -7,14 +7,14 @@ from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import csr_array
 
 from reconbench.attacks.base import AttackerView, log_chances
-from reconbench.attacks.marginals.release_parts import ReleaseParts
 from reconbench.attacks.posterior.chains import STEP, find_partners_by_sorting
 from reconbench.attacks.posterior.counts.blocks import Block, build_blocks, move_block
 from reconbench.attacks.posterior.counts.sweeps import count_sweep, count_trades
+from reconbench.attacks.posterior.evidence import Evidence
 from reconbench.attacks.posterior.posteriors import BATCHES, CountPosteriors, Posteriors
-from reconbench.mechanisms import MarginalsRelease
 
 Codes = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -32,20 +32,28 @@ class CountModel:
     frozen: ClassVar[float] = inf
     patience: ClassVar[int] = 1
 
-    def __init__(self, view: AttackerView, release: MarginalsRelease) -> None:
+    def __init__(self, view: AttackerView, evidence: Evidence) -> None:
         self._view = view
         rows, self._group = view.known.distinct()
         self._records = np.bincount(self._group)
         self._prior = view.prior.conditional(rows, view.targets)
         self._log_prior = log_chances(self._prior)
-        parts = ReleaseParts([release], rows, view.targets)
-        incidence, reached = parts.incidence(parts.k - 1)
-        # Every row is in one cell of every set.
-        cells = incidence.tocsc().indices.reshape(len(rows), -1)
-        self._cells = np.ascontiguousarray(cells, dtype=np.int32)
-        self._incidence = incidence
-        self._answers = parts.answers(tuple(parts.order))[0][reached]
-        self._constant = float(parts.sums_of_squares()[0] - (self._answers**2).sum())
+        self._scales, self._total = evidence.scales, evidence.total
+        starts, steps = evidence.cells.locate_known(
+            evidence.measurements.domain, rows, view.targets
+        )
+        # Every row is in one cell of every set; cells that no row is in stay as they are.
+        reached, first, cells = np.unique(starts, return_index=True, return_inverse=True)
+        own = first % len(steps)
+        self._cells = np.ascontiguousarray(cells.reshape(starts.shape), dtype=np.int32)
+        self._by_cell = self._scales[own]
+        values = np.arange(self._prior.shape[1]) * steps[own]
+        self._answers = evidence.cells.answers[reached[:, None] + values]
+        ends = np.arange(len(rows) + 1) * len(steps)
+        entries = np.ones(starts.size), self._cells.ravel(), ends
+        self._incidence = csr_array(entries, shape=(len(rows), len(reached))).T.tocsr()
+        squares = self._by_cell @ (self._answers**2)
+        self._constant = evidence.constant - float(squares.sum())
         self._partners = find_partners_by_sorting(rows)
 
     @property
@@ -77,12 +85,13 @@ class CountModel:
     def sweep(self, at: Codes, weights: Floats, rng: np.random.Generator) -> Floats:
         of_replica = np.empty(at.size)
         of_replica[at] = weights
-        state = self._prior, self._log_prior, self._cells, self._counts, self._residual
-        count_sweep(*state, of_replica, rng, self._means)
-        if weights[-1] * self._cells.shape[1] > STIFF:
+        fixed = self._prior, self._log_prior, self._cells, self._scales
+        state = *fixed, self._counts, self._residual
+        count_sweep(*state, of_replica, rng.permutation(len(self._prior)), rng, self._means)
+        if weights[-1] * self._total > STIFF:
             count_trades(*state, self._partners, of_replica, rng)
         self._move_blocks(at[:, -1], float(weights[-1]), rng)
-        squares = np.einsum("crv,crv->r", self._residual, self._residual)
+        squares = np.einsum("c,crv,crv->r", self._by_cell, self._residual, self._residual)
         return np.asarray(squares + self._constant)
 
     def _move_blocks(self, replicas: Codes, w: float, rng: np.random.Generator) -> None:
@@ -91,11 +100,12 @@ class CountModel:
             self._weight, self._blocks = w, None
             return
         if self._blocks is None:
-            self._blocks = build_blocks(self._expected, self._cells, w)
+            self._blocks = build_blocks(self._expected, self._cells, self._scales, w)
         for block in self._blocks:
             for replica in replicas:
-                state = self._cells, self._counts[:, replica], self._residual[:, replica]
-                move_block(*block, self._log_prior, *state, w, rng)
+                state = self._counts[:, replica], self._residual[:, replica]
+                fixed = self._log_prior, self._cells, self._scales
+                move_block(*block, *fixed, *state, w, rng)
 
     def log_priors(self, replicas: Codes) -> Floats:
         """Of the records; those that agree are interchangeable, which is not counted."""

@@ -1,8 +1,9 @@
 """Compiled sweeps of one hidden column by counts; records that agree in what is known are one row.
 
 y[g, v] is how many records of known row g have value v. The records of a row are exchangeable, so
-with π the prior given what is known, Q(y) the marginals and w = 1/σ² the counts have probability
-    ∝ Π_g Π_v π_g(v)^y[g, v] / y[g, v]! · exp(−w ‖Q(y) − answers‖² / 2),
+with π the prior given what is known, Q_s(y) the counts in set s and w c_s the inverse variance of
+their noise, c being ``scales``, the counts have probability
+    ∝ Π_g Π_v π_g(v)^y[g, v] / y[g, v]! · exp(−w Σ_s c_s ‖Q_s(y) − answers_s‖² / 2),
 which every move here leaves invariant. ``residual`` is Q(y) − answers, by known cell and value;
 ``cells``, (rows, sets), says in which known cell of each set a row counts. Random numbers come from
 the generator that is passed, so a sweep has a plain twin: the same function, not compiled.
@@ -147,14 +148,15 @@ def sweep_records(
     log_prior: Floats,
     counts: Codes,
     sums: Floats,
-    sets: int,
+    total: float,
     w: float,
     rng: np.random.Generator,
     means: Floats,
 ) -> None:
     """A record of one row, drawn at random, takes any value; as often as there are records.
 
-    ``sums`` are the residuals of the row by value, summed over its cells.
+    ``sums`` are the residuals of the row by value, times their scales, summed over its cells;
+    ``total`` are the scales alone.
     """
     records, logits = counts.sum(), np.empty(len(counts))
     means[:] = 0.0
@@ -164,14 +166,14 @@ def sweep_records(
             left -= counts[old]
             old += 1
         counts[old] -= 1
-        sums[old] -= sets
+        sums[old] -= total
         for v in range(len(counts)):
             logits[v] = log_prior[v] - w * sums[v]
         normalise(logits)
         means += logits / records
         new = pick(logits, rng.random())
         counts[new] += 1
-        sums[new] += sets
+        sums[new] += total
 
 
 @compiled
@@ -180,14 +182,15 @@ def sweep_pairs(
     log_prior: Floats,
     counts: Codes,
     sums: Floats,
-    sets: int,
+    total: float,
     w: float,
     rng: np.random.Generator,
     means: Floats,
 ) -> None:
     """Every value of one row trades records with another one, drawn from the prior.
 
-    t records moved from a to v change the error by 2 t (R_v − R_a) + 2 sets t², R being the sums.
+    t records moved from a to v change the error by 2 t (R_v − R_a) + 2 C t², R being the sums and
+    C the total.
     """
     records, size = counts.sum(), len(counts)
     for v in range(size):
@@ -198,14 +201,14 @@ def sweep_pairs(
         if a == v:
             continue
         tilt = log_prior[v] - log_prior[a] - w * (sums[v] - sums[a])
-        t, mean = draw_shift(counts[a], counts[v], FAR, FAR, tilt, w * sets, rng.random())
+        t, mean = draw_shift(counts[a], counts[v], FAR, FAR, tilt, w * total, rng.random())
         means[v] = (counts[v] + mean) / records
         if size == 2:
             means[a] = 1 - means[v]
         counts[a] -= t
         counts[v] += t
-        sums[a] -= t * sets
-        sums[v] += t * sets
+        sums[a] -= t * total
+        sums[v] += t * total
 
 
 @compiled
@@ -213,33 +216,37 @@ def count_sweep(
     prior: Floats,
     log_prior: Floats,
     cells: Cells,
+    scales: Floats,
     counts: Codes,
     residual: Floats,
     weights: Floats,
+    order: Codes,
     rng: np.random.Generator,
     means: Floats,
 ) -> None:
-    """Every row of every replica once. ``counts`` are (rows, replicas, V), ``residual`` (cells,
-    replicas, V): replicas side by side, as looking up the cells takes longest.
+    """Every row of every replica once, in the given order, a random one: see ``gibbs``.
+
+    ``counts`` are (rows, replicas, V), ``residual`` (cells, replicas, V): replicas side by side, as
+    looking up the cells takes longest.
 
     ``means``, (rows, replicas, V), are the expected shares of the values given the rest of the
     table: with less noise than the counts, and the same mean.
     """
-    rows, replicas, size = counts.shape
-    sets = cells.shape[1]
+    _, replicas, size = counts.shape
+    sets, total = cells.shape[1], scales.sum()
     flat = residual.reshape(len(residual), replicas * size)
     sums, before = np.empty((replicas, size)), np.empty((replicas, size))
     every, change = sums.reshape(-1), before.reshape(-1)
-    for g in range(rows):
+    for g in order:
         every[:] = 0.0
         for s in range(sets):
             cell = cells[g, s]
             for q in range(len(every)):
-                every[q] += flat[cell, q]
+                every[q] += scales[s] * flat[cell, q]
         before[:] = -counts[g]
         few = counts[g, 0].sum() <= FEW
         for r in range(replicas):
-            own = log_prior[g], counts[g, r], sums[r], sets, weights[r], rng, means[g, r]
+            own = log_prior[g], counts[g, r], sums[r], total, weights[r], rng, means[g, r]
             if few:
                 sweep_records(*own)
             else:
@@ -257,6 +264,7 @@ def count_trades(
     prior: Floats,
     log_prior: Floats,
     cells: Cells,
+    scales: Floats,
     counts: Codes,
     residual: Floats,
     partners: Codes,
@@ -266,9 +274,9 @@ def count_trades(
     """Every row g and one of its partners h trade records of two values, in every replica.
 
     As t records of g change from a to b, as many of h change from b to a. Cells that both count in
-    stay as they are; the others change the error by 2 t (D_g − D_h) + 4 t² (sets − shared), with D
-    the sum of the residuals of b minus those of a. Rows and values are drawn without a look at the
-    counts.
+    stay as they are; the others change the error by 2 t (D_g − D_h) + 4 t² C, with D the sum of the
+    residuals of b minus those of a, times their scales, and C the scales of these cells alone. Rows
+    and values are drawn without a look at the counts.
     """
     sets = cells.shape[1]
     replicas = counts.shape[1]
@@ -280,14 +288,15 @@ def count_trades(
         if h == g or a == b or prior[h, a] == 0.0 or prior[h, b] == 0.0:
             continue
         slope[:] = 0.0
-        apart = 0
+        apart = 0.0
         for s in range(sets):
             i, j = cells[g, s], cells[h, s]
             if i != j:
-                apart += 1
+                apart += scales[s]
                 for r in range(replicas):
-                    slope[r] += residual[i, r, b] - residual[i, r, a]
-                    slope[r] -= residual[j, r, b] - residual[j, r, a]
+                    gap = residual[i, r, b] - residual[i, r, a]
+                    gap -= residual[j, r, b] - residual[j, r, a]
+                    slope[r] += scales[s] * gap
         odds = log_prior[g, b] - log_prior[g, a] + log_prior[h, a] - log_prior[h, b]
         for r in range(replicas):
             mine, its = counts[g, r], counts[h, r]

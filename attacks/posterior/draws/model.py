@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from math import comb, inf
+from math import inf
 from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from reconbench.attacks.base import AttackerView, log_chances
+from reconbench.attacks.base import AttackError, AttackerView, log_chances
 from reconbench.attacks.metrics import ExactMatch
 from reconbench.attacks.posterior.cell_model import FRESH, WEAK
 from reconbench.attacks.posterior.chains import STEP
 from reconbench.attacks.posterior.draws.agreements import LARGEST_CODE, Agreements
 from reconbench.attacks.posterior.draws.followed import FollowedPosteriors, Trail
+from reconbench.attacks.posterior.evidence import Evidence
 from reconbench.attacks.posterior.posteriors import Posteriors, number_values
 from reconbench.datasets import draw_targets
-from reconbench.mechanisms import MarginalsRelease
 
 Codes = npt.NDArray[np.int64]
 Shorts = npt.NDArray[np.uint16]
@@ -38,19 +38,18 @@ CANDIDATES = 12
 MOST_CANDIDATES = 1 << 11
 
 
-def takes_draws(view: AttackerView, release: MarginalsRelease, weight: float) -> bool:
+def takes_draws(view: AttackerView, evidence: Evidence) -> bool:
     """Whether fresh draws alone mix well, and agreements say all that the release does.
 
     Only guesses that must match exactly are followed.
     """
-    columns, known, k = len(release.domain), len(view.known.domain), release.k
     return (
         len(view.targets) > 1
         and isinstance(view.metric, ExactMatch)
-        and known + len(view.targets) == columns
+        and evidence.marginals is not None
+        and len(view.known.domain) + len(view.targets) == len(evidence.marginals.domain)
         and view.n <= MOST_RECORDS
-        and weight * len(release.workload) <= WEAK
-        and len(release.workload) == comb(columns, k) - comb(known, k)
+        and evidence.weight * evidence.total <= WEAK
         and max(view.target_domain.sizes) <= LARGEST_CODE
     )
 
@@ -69,12 +68,14 @@ class DrawModel:
     frozen: ClassVar[float] = inf
     patience: ClassVar[int] = 1
 
-    def __init__(self, view: AttackerView, release: MarginalsRelease) -> None:
+    def __init__(self, view: AttackerView, evidence: Evidence) -> None:
+        if evidence.marginals is None:
+            raise AttackError("agreements between records say nothing of these sets")
         self._view = view
-        self._agreements = Agreements(view, release)
+        self._agreements = Agreements(view, evidence.marginals)
         self._group = self._agreements.group
-        evidence = len(release.workload) / release.noise_sd**2
-        self._draws = max(2, round(FRESH * min(evidence, 1.0)))
+        known = evidence.weight * evidence.total
+        self._draws = max(2, round(FRESH * min(known, 1.0)))
         self._alone = [
             log_chances(view.prior.conditional(self._agreements.known, [target]))[self._group]
             for target in view.targets

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from itertools import combinations
-from math import comb, prod
+import os
+from concurrent.futures import ThreadPoolExecutor
+from math import prod
 from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from reconbench.attacks.base import AttackerView, log_chances
-from reconbench.attacks.candidates.cells import ReleasedCells
-from reconbench.attacks.marginals.release_parts import shared_parts
-from reconbench.attacks.posterior.chains import find_partners, smallest_misfit
+from reconbench.attacks.posterior.chains import find_partners
+from reconbench.attacks.posterior.evidence import Evidence, list_values
 from reconbench.attacks.posterior.joint.sweeps import joint_round
 from reconbench.attacks.posterior.posteriors import JointPosteriors, Posteriors
-from reconbench.datasets import Table
-from reconbench.mechanisms import MarginalsRelease
 
 Codes = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -38,20 +36,22 @@ NEGLIGIBLE = 1e-6
 class JointModel:
     """Trades of columns between records, fresh draws of all of them, and sweeps of each column.
 
-    With P the sets of at most k hidden columns, a record costs P times the values of its columns
-    and of its trades, and a change P times the known rows. Memory is, for each replica, the joint
-    values of all these sets, times the known rows for sets of less than k columns.
+    With P the different parts that hidden columns have in the measured sets, a record costs P times
+    the values of its columns and at most of its trades, and a change P times the known rows. Chains
+    run in threads. Memory is, for
+    each replica, the joint values of all these parts, times the known rows for parts that some set
+    joins with known columns.
     """
 
     step: ClassVar[float] = 0.15
     patience: ClassVar[int] = 3
 
     def __init__(
-        self, view: AttackerView, release: MarginalsRelease, possible: Bools | None = None
+        self, view: AttackerView, evidence: Evidence, possible: Bools | None = None
     ) -> None:
         """``possible``, (known rows, joint values), says which are; all by default."""
         self._view = view
-        self.frozen = FROZEN / smallest_misfit(len(release.domain), release.k)
+        self.frozen = FROZEN / evidence.misfit
         known, self._group = view.known.distinct()
         self._sizes = view.target_domain.sizes
         values = prod(self._sizes)
@@ -60,19 +60,13 @@ class JointModel:
             prior = prior * possible
         self._below = prior.cumsum(axis=1)
         self._log_prior = np.maximum(log_chances(prior), IMPOSSIBLE)
-        released = [name for name in release.domain.names if name in known.domain.names]
-        self._codes = np.indices(self._sizes).reshape(len(self._sizes), -1).T
-        parts = [
-            part
-            for count in range(1, min(release.k, len(self._sizes)) + 1)
-            for part in combinations(range(len(self._sizes)), count)
-            if release.k - count <= len(released)
-        ]
-        shared = known.project(released)
-        self._gram = np.stack([shared_parts(shared, release.k - len(part)) for part in parts])
+        self._codes = list_values(self._sizes)
+        parts = list(evidence.parts)
+        self._held = sum(len(part) for part in parts)
+        self._gram = np.stack([evidence.share(known, part) for part in parts])
         self._strides = np.cumprod([1, *self._sizes[:0:-1]])[::-1].copy()
         # What all known rows see alike is kept once.
-        self._own = np.array([int(len(part) < release.k) for part in parts])
+        self._own = np.array([int(not evidence.is_blind(part)) for part in parts])
         rows_of = np.where(self._own, len(known), 1)
         widths = rows_of * [prod(self._sizes[c] for c in part) for part in parts]
         starts = np.cumsum([0, *widths])[:-1]
@@ -86,9 +80,10 @@ class JointModel:
             ],
             axis=1,
         )
-        self._gathered, self._constant = _gather(view, release, known, self._codes)
-        own = shared_parts(view.known.project(released), release.k - 1)
-        self._partners = find_partners(own)
+        self._gathered = evidence.gather(known, self._codes)
+        self._constant = evidence.constant
+        self._partners = find_partners(evidence.share_known(view.known))
+        self._threads = ThreadPoolExecutor(os.cpu_count())
 
     @property
     def most_replicas(self) -> int:
@@ -96,8 +91,10 @@ class JointModel:
 
     @property
     def cost(self) -> int:
-        values = sum(self._sizes) + 2 * (len(self._sizes) + 1) * self._partners.shape[1]
-        return int(self._view.n * values * self._place.shape[1])
+        parts = self._place.shape[1]
+        # A trade of one column looks at the parts that hold it, before and after.
+        traded = 2 * self._partners.shape[1] * (parts + self._held)
+        return int(self._view.n * (sum(self._sizes) * parts + traded))
 
     def start(self, chains: int, levels: int, rng: np.random.Generator) -> None:
         replicas, n = chains * levels, self._view.n
@@ -117,27 +114,37 @@ class JointModel:
 
     def sweep(self, at: Codes, weights: Floats, rng: np.random.Generator) -> Floats:
         errors = np.empty(at.size)
-        joint_round(
-            self._x,
-            self._pulled,
-            self._gram,
-            self._own,
-            self._place,
-            self._codes,
-            self._strides,
-            np.array(self._sizes),
-            self._gathered,
-            self._log_prior,
-            self._below,
-            self._group,
-            self._partners,
-            at,
-            weights,
-            rng.random((*at.shape, 4 + len(self._sizes), self._view.n)),
-            self._kept_values,
-            self._kept_weights,
-            errors,
-        )
+        order = rng.permutation(self._view.n)
+        uniforms = rng.random((*at.shape, 4 + len(self._sizes), self._view.n))
+
+        def sweep_chain(chain: int) -> None:
+            found = np.empty(at.shape[1])
+            joint_round(
+                self._x,
+                self._pulled,
+                self._gram,
+                self._own,
+                self._place,
+                self._codes,
+                self._strides,
+                np.array(self._sizes),
+                self._gathered,
+                self._log_prior,
+                self._below,
+                self._group,
+                self._partners,
+                at[chain],
+                weights,
+                order,
+                uniforms[chain],
+                self._kept_values[chain],
+                self._kept_weights[chain],
+                found,
+            )
+            errors[at[chain]] = found
+
+        # Chains share nothing that is written to, so the number of threads changes no number.
+        list(self._threads.map(sweep_chain, range(len(at))))
         return errors + self._constant
 
     def log_priors(self, replicas: Codes) -> Floats:
@@ -167,22 +174,7 @@ class JointModel:
         return JointPosteriors(self._group, self._sizes, self._draws, view=self._view)
 
 
-def fits(view: AttackerView, release: MarginalsRelease) -> bool:
-    """Whether joint values are few enough, and all sets of k columns with a hidden one released."""
-    columns, hidden = len(release.domain), len(view.targets)
-    sets = comb(columns, release.k) - comb(columns - hidden, release.k)
+def fits(view: AttackerView) -> bool:
+    """Whether joint values are few enough."""
     rows = len(view.known.distinct()[0])
-    values = prod(view.target_domain.sizes)
-    return len(release.workload) == sets and rows * values <= MOST_VALUES
-
-
-def _gather(
-    view: AttackerView, release: MarginalsRelease, known: Table, codes: Codes
-) -> tuple[Floats, float]:
-    """The sums of answers in the cells of every known row and joint value, and Σ answers²."""
-    cells = ReleasedCells.of(release)
-    starts, strides = cells.locate_known(release.domain, known, view.targets)
-    total = np.zeros((len(known), len(codes)))
-    for start, steps in zip(starts.T, strides, strict=True):
-        total += cells.answers[start[:, None] + codes @ steps]
-    return total, float(cells.answers @ cells.answers)
+    return rows * prod(view.target_domain.sizes) <= MOST_VALUES

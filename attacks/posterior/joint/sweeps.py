@@ -1,12 +1,12 @@
 """Compiled sweeps over the joint values of several columns: single records, and trades of two.
 
-Let U run over the sets of at most k hidden columns, x_U be the part of a joint value in U, and
-G_U[g, h] count the sets of k − |U| known columns on which the known rows g and h agree. Two records
-share Σ_U G_U[g, h] 1[x_U = y_U] released cells. So with B[g, v] the sum of the answers in the cells
-of a record with known row g and joint value v,
+Let U run over the parts that hidden columns have in the measured sets, x_U be a joint value in the
+columns U, and G_U[g, h] add up the scales of the sets with just these hidden columns on whose known
+columns the known rows g and h agree. Two records share cells that weigh Σ_U G_U[g, h] 1[x_U = y_U].
+So with B[g, v] the scaled sum of the answers in the cells of a record of row g and joint value v,
     log P(v | all other records) = log π_g(v) + w (B[g, v] − Σ_U Σ_j G_U[g, g_j] 1[x_jU = v_U]),
 up to a constant, and the sums over j move along with the table: no cell is looked at. They are
-``pulled[place[v, U] + g]``, and as all rows see the same of sets of k hidden columns, for which
+``pulled[place[v, U] + g]``, and as all rows see the same of sets without known columns, for which
 ``own[U]`` is 0, ``pulled[place[v, U]]`` there.
 
 Joint values are numbered in row-major order: column c of value v is ``codes[v, c]``, and the next
@@ -25,8 +25,9 @@ Floats = npt.NDArray[np.float64]
 
 # Values whose probability is below exp(−NEGLIGIBLE) of the largest are left out.
 NEGLIGIBLE = 30.0
-# Trades whose odds add up to less than this are not tried.
+# Trades whose odds add up to less than this are not tried, and the odds of no trade.
 HOPELESS = 1e-12
+STAY = 0.1
 
 
 @vectorised
@@ -62,18 +63,19 @@ def sweep_columns(
     log_prior: Floats,
     group: Codes,
     w: float,
+    order: Codes,
     uniforms: Floats,
     logits: Floats,
     kept_values: Codes,
     kept_weights: Floats,
 ) -> None:
-    """Every hidden column of every record once, given the others.
+    """Every hidden column of every record once, given the others; records in the given order.
 
     The values that a record may take so, and their probabilities over the number of columns, are
     left in ``kept_values`` and ``kept_weights``, (n, Σ sizes), unless these are empty.
     """
     columns = len(strides)
-    for i in range(len(x)):
+    for i in order:
         g, end = group[i], 0
         for c in range(columns):
             old = x[i]
@@ -189,10 +191,12 @@ def trade_odds(
             worse = gathered[g, u] + gathered[h, v] - gathered[g, a] - gathered[h, b]
             for part in range(parts):
                 pu, pv, pa, pb = place[u, part], place[v, part], place[a, part], place[b, part]
+                if pa == pu:  # and so pb == pv: the two trade nothing that this part sees
+                    continue
                 mine, theirs = g * own[part], h * own[part]
                 worse += pulled[pa + mine] - pulled[pu + mine]
                 worse += pulled[pb + theirs] - pulled[pv + theirs]
-                worse += gram[part, g, g] * (pa != pu) + gram[part, h, h] * (pb != pv)
+                worse += gram[part, g, g] + gram[part, h, h]
                 worse += gram[part, g, h] * (
                     int(pu == pv) - int(pa == pv) - int(pu == pb) + int(pa == pb)
                 )
@@ -249,15 +253,16 @@ def sweep_trades(
     """Every record may trade with one of its partners, drawn by the odds of the trade.
 
     It is accepted by the ratio of the sums of odds before and after (Zanella 2020, locally
-    balanced proposals): where nearly every trade is hopeless, the few good ones are found.
+    balanced proposals): where nearly every trade is hopeless, the few good ones are found. To stay
+    has odds of STAY: see ``gibbs.gram_trades``.
     """
     kinds = len(strides) + 1
     state = (x, pulled, gram, own, place, gathered, log_prior, group, partners, codes, strides, w)
     for i in range(len(x)):
         before = trade_odds(*state, i, odds)
-        if before < HOPELESS:
+        uniform, chosen = uniforms[0, i] * (before + STAY), 0
+        if before < HOPELESS or uniform >= before:
             continue
-        uniform, chosen = uniforms[0, i] * before, 0
         for index in range(len(odds)):
             if odds[index] > 0.0:
                 chosen = index
@@ -267,7 +272,7 @@ def sweep_trades(
         j, c = partners[i, chosen // kinds], chosen % kinds
         trade(x, pulled, gram, own, place, group, codes, strides, i, j, c)
         after = trade_odds(*state, i, odds)
-        if uniforms[1, i] * after >= before:
+        if uniforms[1, i] * (after + STAY) >= before + STAY:
             trade(x, pulled, gram, own, place, group, codes, strides, i, j, c)
 
 
@@ -288,63 +293,63 @@ def joint_round(
     partners: Codes,
     at: Codes,
     weights: Floats,
+    order: Codes,
     uniforms: Floats,
     kept_values: Codes,
     kept_weights: Floats,
     errors: Floats,
 ) -> None:
-    """Trades and sweeps of every replica ``at[chain, level]``; those of the last level are kept.
+    """Trades and sweeps of the replicas ``at[level]`` of a chain; those of the last level are kept.
 
-    ``uniforms`` are (chains, levels, 4 + columns, n). ``errors`` become the squared errors of the
-    replicas, up to a constant.
+    ``uniforms`` are (levels, 4 + columns, n). ``errors`` become the squared errors of the replicas,
+    up to a constant.
     """
-    chains, levels = at.shape
     logits = np.empty(sizes.max())
     odds = np.empty(partners.shape[1] * (len(strides) + 1))
-    for chain in range(chains):
-        for level in range(levels):
-            r, w = at[chain, level], weights[level]
-            mine = uniforms[chain, level]
-            last = level == levels - 1
-            sweep_fresh(x[r], pulled[r], gram, own, place, gathered, below, group, w, mine[2:4])
-            sweep_trades(
-                x[r],
-                pulled[r],
-                gram,
-                own,
-                place,
-                gathered,
-                log_prior,
-                group,
-                partners,
-                codes,
-                strides,
-                w,
-                mine[:2],
-                odds,
-            )
-            sweep_columns(
-                x[r],
-                pulled[r],
-                gram,
-                own,
-                place,
-                codes,
-                strides,
-                sizes,
-                gathered,
-                log_prior,
-                group,
-                w,
-                mine[4:],
-                logits,
-                kept_values[chain] if last else kept_values[chain, :0],
-                kept_weights[chain] if last else kept_weights[chain, :0],
-            )
-            error = 0.0
-            for i in range(len(group)):
-                v, g = x[r, i], group[i]
-                error -= 2 * gathered[g, v]
-                for part in range(place.shape[1]):
-                    error += pulled[r, place[v, part] + g * own[part]]
-            errors[r] = error
+    for level in range(len(at)):
+        r, w = at[level], weights[level]
+        mine = uniforms[level]
+        last = level == len(at) - 1
+        sweep_fresh(x[r], pulled[r], gram, own, place, gathered, below, group, w, mine[2:4])
+        sweep_trades(
+            x[r],
+            pulled[r],
+            gram,
+            own,
+            place,
+            gathered,
+            log_prior,
+            group,
+            partners,
+            codes,
+            strides,
+            w,
+            mine[:2],
+            odds,
+        )
+        sweep_columns(
+            x[r],
+            pulled[r],
+            gram,
+            own,
+            place,
+            codes,
+            strides,
+            sizes,
+            gathered,
+            log_prior,
+            group,
+            w,
+            order,
+            mine[4:],
+            logits,
+            kept_values if last else kept_values[:0],
+            kept_weights if last else kept_weights[:0],
+        )
+        error = 0.0
+        for i in range(len(group)):
+            v, g = x[r, i], group[i]
+            error -= 2 * gathered[g, v]
+            for part in range(place.shape[1]):
+                error += pulled[r, place[v, part] + g * own[part]]
+        errors[level] = error

@@ -15,6 +15,7 @@ from reconbench.attacks import AttackerView
 from reconbench.attacks.candidates import solution
 from reconbench.attacks.candidates.solution import ExactTables, System, find_exact_tables
 from reconbench.attacks.judges import find_judge
+from reconbench.attacks.marginals.measured import read_measurements
 from reconbench.attacks.posterior.exact import ExactPosterior
 from reconbench.attacks.posterior.posterior import Posterior
 from reconbench.attacks.rap.problem import require_marginals
@@ -57,7 +58,7 @@ def fit_all_tables(view: AttackerView) -> tuple[Codes, Floats]:
 
 
 def solve(view: AttackerView) -> ExactTables:
-    tables = find_exact_tables(view, require_marginals(view.release).touching(view.targets))
+    tables = find_exact_tables(view, read_measurements(view))
     assert tables is not None
     return tables
 
@@ -107,9 +108,11 @@ def test_little_noise_is_rounded_and_much_is_not(make_view: MakeView) -> None:
 
     exact = solve(view).expected_counts()
     assert np.array_equal(solve(replace(view, release=add_noise(0.05))).expected_counts(), exact)
-    assert find_exact_tables(view, add_noise(0.2).touching(view.targets)) is None
+    noisy = replace(view, release=add_noise(0.2))
+    assert find_exact_tables(noisy, read_measurements(noisy)) is None
 
 
+@pytest.mark.usefixtures("by_chains")
 def test_a_search_that_is_cut_still_bounds(
     make_view: MakeView, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from reconbench.attacks import AttackerView, WithinL1
 from reconbench.attacks.marginals.informed import Informed, informed_posterior
+from reconbench.attacks.marginals.measured import read_measurements
 from reconbench.benchmarks.game.play import Adversary, AttackSpec, Game, Round, play
 from reconbench.benchmarks.game.result import Status
 from reconbench.benchmarks.run.runner import one_thread
@@ -55,8 +56,8 @@ def test_posterior_is_the_gaussian_likelihood_of_whole_tables(
     view, truth = make_view(targets, epsilon=20.0, n=8, k=k)
     for i in range(3):
         mine = informed(view, truth, i)
-        assert isinstance(mine.release, MarginalsRelease) and mine.others is not None
-        found = informed_posterior(mine, mine.release, mine.others)
+        assert mine.others is not None
+        found = informed_posterior(mine, read_measurements(mine), mine.others)
         assert found.shape == view.target_domain.sizes
         expected = enumerated(view, truth, i)
         assert np.allclose(found, expected, rtol=1e-6, atol=1e-12)

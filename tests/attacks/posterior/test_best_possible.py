@@ -16,27 +16,12 @@ from reconbench.attacks.rap.problem import require_marginals
 from reconbench.bounds import CompactTail, PoissonBinomial
 from reconbench.bounds.ceilings.compact_tail import mixture_quantile
 from reconbench.datasets import Table
-from reconbench.mechanisms.marginals import marginal_counts
 
 MakeView = Callable[..., tuple[AttackerView, Table]]
+Enumerate = Callable[[AttackerView], tuple[np.ndarray, np.ndarray]]
+
+pytestmark = pytest.mark.usefixtures("by_chains")
 Floats = np.ndarray
-
-
-def enumerate_tables(view: AttackerView) -> tuple[Floats, Floats]:
-    """Every hidden table, as the numbers of its joint values, (tables, n), and its posterior."""
-    release = require_marginals(view.release)
-    values = np.array(list(product(*(range(size) for size in view.target_domain.sizes))))
-    prior = view.prior.conditional(view.known, view.targets).reshape(view.n, -1)
-    tables = np.array(list(product(range(len(values)), repeat=view.n)))
-    heights = np.log(prior[np.arange(view.n), tables]).sum(axis=1)
-    for t, choice in enumerate(tables):
-        table = view.known.join(Table(view.target_domain, values[choice]))
-        table = table.project(release.domain.names)
-        for columns, answer in zip(release.workload, release.answers, strict=True):
-            error = ((marginal_counts(table, columns) - answer) ** 2).sum()
-            heights[t] -= error / (2 * release.noise_sd**2)
-    weights = np.exp(heights - heights.max())
-    return tables, weights / weights.sum()
 
 
 def compute_marginals(tables: Floats, weights: Floats) -> Floats:
@@ -54,7 +39,9 @@ SMALL = ((("c",), 3, 4), (("c",), 1, 4), (("a",), 2, 5), (("d",), 2, 6), (("a", 
 
 
 @pytest.mark.slow
-def test_the_error_is_that_of_enumerable_games(make_view: MakeView) -> None:
+def test_the_error_is_that_of_enumerable_games(
+    make_view: MakeView, enumerate_tables: Enumerate
+) -> None:
     """z² of 60 games has a mean between 1 and 15/13, with a standard error of some 0.25: within
     [0.5, 2.1] but for one time in 2,000. Half the error is noticed."""
     squares = []
@@ -94,7 +81,11 @@ def test_chains_that_mix_slowly_are_judged_by_their_own_spread() -> None:
 
 @pytest.mark.parametrize(("targets", "k", "n"), SMALL)
 def test_successes_are_distributed_as_enumerated(
-    make_view: MakeView, targets: tuple[str, ...], k: int, n: int
+    make_view: MakeView,
+    enumerate_tables: Enumerate,
+    targets: tuple[str, ...],
+    k: int,
+    n: int,
 ) -> None:
     """800 tables: were one in four worth a draw of its own, 0.12 would be 3.4 standard errors at
     the middle and 5 at the tail, where guesses nearly tie or not."""
@@ -109,7 +100,9 @@ def test_successes_are_distributed_as_enumerated(
         assert np.abs(found.tail(np.arange(n + 1)) - exact).max() < 0.12
 
 
-def test_records_that_depend_on_each_other_are_no_poisson_binomial(make_view: MakeView) -> None:
+def test_records_that_depend_on_each_other_are_no_poisson_binomial(
+    make_view: MakeView, enumerate_tables: Enumerate
+) -> None:
     """Of nearly exact one-way marginals only the assignment is unknown: one wrong guess makes two.
     The negative control is the sum of independent successes with the same chances."""
     worst, control = 0.0, 0.0
@@ -176,19 +169,25 @@ def test_the_quantile_of_a_mixture_by_hand() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("targets", [("c",), ("a", "d")])
-def test_chains_that_agree_are_right(make_view: MakeView, targets: tuple[str, ...]) -> None:
+def test_chains_that_agree_are_right(
+    make_view: MakeView, enumerate_tables: Enumerate, targets: tuple[str, ...]
+) -> None:
     """Hard games whose tables can be listed: from little noise to nearly none, where tables that
     fit about as well lie far apart. At most 1 % of those that call themselves converged may be
     further from the optimum than five stated errors and 0.05 records."""
-    converged, wrong = count_wrong(make_view, targets, games=60)
+    converged, wrong = count_wrong(make_view, enumerate_tables, targets, games=60)
     assert converged >= 40
     assert wrong == 0
     # the negative control: chains that take the noise for four times what it is
-    assert count_wrong(make_view, targets, games=20, claimed=4.0)[1] > 2
+    assert count_wrong(make_view, enumerate_tables, targets, games=20, claimed=4.0)[1] > 2
 
 
 def count_wrong(
-    make_view: MakeView, targets: tuple[str, ...], games: int, claimed: float = 1.0
+    make_view: MakeView,
+    enumerate_tables: Enumerate,
+    targets: tuple[str, ...],
+    games: int,
+    claimed: float = 1.0,
 ) -> tuple[int, int]:
     """How many games call themselves converged, and how many of these are wrong."""
     converged = wrong = 0

@@ -18,6 +18,7 @@ from reconbench.attacks.posterior.counts import sweeps as count_sweeps
 from reconbench.attacks.posterior.counts.blocks import build_blocks, move_block
 from reconbench.attacks.posterior.counts.model import CountModel
 from reconbench.attacks.posterior.counts.sweeps import FAR, draw_shift
+from reconbench.attacks.posterior.evidence import Evidence
 from reconbench.attacks.posterior.posterior import Posterior
 from reconbench.attacks.posterior.posteriors import (
     ColumnPosteriors,
@@ -82,7 +83,7 @@ def make_short(make_view: MakeView, epsilon: float = 3.0, n: int = 30, k: int = 
 
 
 def start(view: AttackerView, replicas: int, rng: np.random.Generator) -> CountModel:
-    model = CountModel(view, require_marginals(view.release))
+    model = CountModel(view, Evidence.of(view))
     model.start(replicas, 1, rng)
     return model
 
@@ -138,12 +139,13 @@ def test_blocks_alone_are_the_enumerated_posterior(
     def sample(w: float, reference: Floats) -> tuple[Floats, float]:
         rng = np.random.default_rng(2)
         model = start(view, 1, rng)
-        blocks = build_blocks(model._records[:, None] * reference, model._cells, w)
+        blocks = build_blocks(model._records[:, None] * reference, model._cells, model._scales, w)
         total, taken = np.zeros(exact.shape), 0
         for _ in range(6_000):
             for block in blocks:
-                state = model._cells, model._counts[:, 0], model._residual[:, 0]
-                taken += move_block(*block, model._log_prior, *state, w, rng)
+                fixed = model._log_prior, model._cells, model._scales
+                state = model._counts[:, 0], model._residual[:, 0]
+                taken += move_block(*block, *fixed, *state, w, rng)
             total += model._counts[:, 0]
         return total / total.sum(axis=1, keepdims=True), taken / 6_000 / len(blocks)
 
@@ -193,7 +195,7 @@ def test_stated_errors_cover(make_view: MakeView, monkeypatch: pytest.MonkeyPatc
 def test_residuals_and_errors_stay_right(make_view: MakeView) -> None:
     view, _ = make_view(("c",), epsilon=10.0, n=500)
     rng = np.random.default_rng(0)
-    model = CountModel(view, require_marginals(view.release))
+    model = CountModel(view, Evidence.of(view))
     model.start(2, 2, rng)
     at = np.array([[0, 2], [3, 1]])
     for _ in range(10):

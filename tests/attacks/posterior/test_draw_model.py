@@ -14,6 +14,7 @@ from reconbench.attacks.posterior.cell_model import CellModel
 from reconbench.attacks.posterior.draws import model as draw_model
 from reconbench.attacks.posterior.draws.agreements import Agreements
 from reconbench.attacks.posterior.draws.model import DrawModel
+from reconbench.attacks.posterior.evidence import Evidence
 from reconbench.attacks.posterior.gram_model import GramModel
 from reconbench.attacks.posterior.joint.model import JointModel
 from reconbench.attacks.posterior.posterior import Plan, Posterior, choose_model
@@ -61,7 +62,7 @@ def test_errors_are_those_of_the_table_reached(
 ) -> None:
     view, _ = make_view(targets, k=k, epsilon=10.0, n=15)
     release = require_marginals(view.release).touching(targets)
-    model, rng = DrawModel(view, release), np.random.default_rng(0)
+    model, rng = DrawModel(view, Evidence.of(view)), np.random.default_rng(0)
     model.start(2, 1, rng)
     for _ in range(20):
         errors = model.sweep(np.arange(2)[:, None], np.array([0.1]), rng)
@@ -78,8 +79,8 @@ def test_errors_are_those_of_the_table_reached(
 def test_chances_of_all_values_add_up_to_one(make_view: MakeView) -> None:
     """Each is estimated by itself, drawn or not; 2,000 states."""
     view, _ = make_view(("a", "d"), epsilon=10.0, n=10)
-    model = DrawModel(view, require_marginals(view.release))
-    plan = Plan(np.array([require_marginals(view.release).noise_sd ** -2]), np.ones(20), 500, 1)
+    model = DrawModel(view, Evidence.of(view))
+    plan = Plan(np.array([require_marginals(view.release).noise_sd ** -2]), np.ones(20), (500,))
     Posterior().run(view, model, plan, np.random.default_rng(1))
     found = model.posteriors()
     sizes = view.target_domain.sizes
@@ -121,8 +122,7 @@ def test_the_form_is_the_cheapest_that_holds(
     make_view: MakeView, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def choose(view: AttackerView) -> type:
-        release = require_marginals(view.release).touching(view.targets)
-        return type(choose_model(view, release, release.noise_sd**-2))
+        return type(choose_model(view, Evidence.of(view)))
 
     assert choose(make_view(("c",), epsilon=1.0)[0]) is GramModel
     several = make_view(("a", "c"), epsilon=1.0)[0]

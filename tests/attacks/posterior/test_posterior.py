@@ -15,6 +15,7 @@ from reconbench.attacks.posterior import cell_model, chains, gibbs, gram_model, 
 from reconbench.attacks.posterior.cell_model import CellModel
 from reconbench.attacks.posterior.counts.model import CountModel
 from reconbench.attacks.posterior.draws.model import DrawModel
+from reconbench.attacks.posterior.evidence import Evidence
 from reconbench.attacks.posterior.gram_model import GramModel
 from reconbench.attacks.posterior.joint.model import JointModel
 from reconbench.attacks.posterior.posterior import Model, Plan, Posterior
@@ -53,8 +54,8 @@ def enumerated(view: AttackerView) -> Floats:
 
 def ran(view: AttackerView, form: type, sweeps: int, ladder: Floats) -> Model:
     """Two chains of the given form at the given inverse noise variances."""
-    model: Model = form(view, require_marginals(view.release))
-    plan = Plan(ladder, np.geomspace(ladder[0], ladder[-1], 60), sweeps // 2, 1)
+    model: Model = form(view, Evidence.of(view))
+    plan = Plan(ladder, np.geomspace(ladder[0], ladder[-1], 60), (sweeps // 2,))
     Posterior(chains=2).run(view, model, plan, np.random.default_rng(3))
     return model
 
@@ -153,7 +154,7 @@ def test_joint_sums_and_errors_stay_right(make_view: MakeView, targets: tuple[st
     """After many sweeps the running sums are those of the table reached."""
     view, _ = make_view(targets, epsilon=10.0, n=15)
     release = require_marginals(view.release)
-    model, rng = JointModel(view, release), np.random.default_rng(0)
+    model, rng = JointModel(view, Evidence.of(view)), np.random.default_rng(0)
     model.start(1, 2, rng)
     for _ in range(20):
         errors = model.sweep(np.arange(2)[None], np.array([0.01, 0.1]), rng)
@@ -198,7 +199,7 @@ def test_residuals_and_errors_stay_right(make_view: MakeView, targets: tuple[str
     """After many sweeps the running sums are those of the table reached."""
     view, _ = make_view(targets, epsilon=10.0, n=15)
     release = require_marginals(view.release)
-    model, rng = CellModel(view, release), np.random.default_rng(0)
+    model, rng = CellModel(view, Evidence.of(view)), np.random.default_rng(0)
     model.start(1, 2, rng)
     for _ in range(20):
         errors = model.sweep(np.arange(2)[None], np.array([0.01, 0.1]), rng)
@@ -215,10 +216,7 @@ def test_residuals_and_errors_stay_right(make_view: MakeView, targets: tuple[str
 def test_forms_take_the_same_path(make_view: MakeView) -> None:
     """Same uniforms, same draws: the Gram and the residual form are one sampler."""
     view, _ = make_view(("c",), epsilon=10.0, n=30)
-    gram, cell = (
-        GramModel(view, require_marginals(view.release)),
-        CellModel(view, require_marginals(view.release)),
-    )
+    gram, cell = GramModel(view, Evidence.of(view)), CellModel(view, Evidence.of(view))
     for model in (gram, cell):
         model.start(1, 1, np.random.default_rng(2))
     for i, value in enumerate(gram._x[0]):
@@ -228,6 +226,7 @@ def test_forms_take_the_same_path(make_view: MakeView) -> None:
             cell._columns,
             cell._strides,
             cell._offsets,
+            cell._scales,
             cell._sets[0],
             i,
             2,
@@ -235,16 +234,18 @@ def test_forms_take_the_same_path(make_view: MakeView) -> None:
         )
     weight, rng = require_marginals(view.release).noise_sd ** -2, np.random.default_rng(4)
     for _ in range(50):
-        uniforms = rng.random(view.n)
-        state = gram._gram, gram._gathered, gram._log_prior, gram._x[0], gram._pulled[0]
-        gibbs.gram_sweep(*state, weight, uniforms, gram._chances[0])
-        layout = cell._columns, cell._strides, cell._offsets, cell._sets[0], 2
+        uniforms, order = rng.random(view.n), rng.permutation(view.n)
+        fixed = gram._gram, gram._gathered, gram._row, gram._log_prior
+        state = gram._x[0], gram._pulled[0]
+        gibbs.gram_sweep(*fixed, *state, weight, order, uniforms, gram._chances[0])
+        layout = cell._columns, cell._strides, cell._offsets, cell._scales, cell._sets[0], 2
         gibbs.cell_sweep(
             cell._codes[0],
             cell._residual[0],
             *layout,
             gram._log_prior,
             weight,
+            order,
             uniforms,
             cell._chances[0],
         )
@@ -263,7 +264,7 @@ def test_compiled_rounds_are_their_plain_twins(
     at, weights = np.arange(6).reshape(2, 3), np.array([0.02, 0.1, 0.4])
     results = []
     for _ in range(2):
-        model, rng = GramModel(view, require_marginals(view.release)), np.random.default_rng(2)
+        model, rng = GramModel(view, Evidence.of(view)), np.random.default_rng(2)
         model.start(2, 3, rng)
         for _ in range(5):
             errors = model.sweep(at, weights, rng)
@@ -349,6 +350,7 @@ def test_without_evidence_it_is_the_prior(make_view: MakeView, targets: tuple[st
         assert found.best_possible.expected == pytest.approx(success.sum(), rel=1e-2)
 
 
+@pytest.mark.usefixtures("by_chains")
 def test_the_metric_decides_the_guess(make_view: MakeView) -> None:
     """Within L1 error 1 of four ordered values: the score is the mass of the window."""
     view, _ = make_view(metric=WithinL1(1), n=4)
@@ -429,3 +431,19 @@ def test_never_significantly_below_the_others(make_view: MakeView, epsilon: floa
 def test_bad_options(options: dict[str, int], message: str) -> None:
     with pytest.raises(AttackError, match=message):
         Posterior(**options)
+
+
+@pytest.mark.parametrize(
+    ("left", "rounds"),
+    [
+        (0, (200,)),
+        (199, (200,)),
+        (200, (200, 200)),
+        (392, (200, 392)),
+        (1_199, (200, 800)),
+        (1_200, (200, 400, 800)),
+        (100_000, (200, 400, 800, 1_600)),
+    ],
+)
+def test_the_last_round_takes_what_is_left(left: int, rounds: tuple[int, ...]) -> None:
+    assert Posterior()._divide(200, left) == rounds
