@@ -1,9 +1,13 @@
 """Assess your own table: what a release of it would reveal, and what safety would cost.
 
+- ``question``: what is asked, and its checks
 - ``assess``: plays the games of a question; start here
-- ``assessment``: the question, its checks, and the answer
+- ``real_games``: attacks on releases of the owner's own table
+- ``reference``: which attack the statements are about
+- ``budgets``: the numbers of one ε, from the games played at it
 - ``exposure``: which kinds of record are guessed right, with small kinds suppressed
-- ``accuracy``: errors of the released marginals
+- ``accuracy``, ``table_distance``: errors of released marginals and of synthetic tables
 - ``max_epsilon``: the largest ε that keeps a risk, proved and measured
-- ``report``: question, answer and source of the table, typed and as JSON
+- ``assessment``: the answer; ``report``: question, answer and source of the table, also as JSON
+- ``published``: assessments of what is out already; ``rows_report``: that without a truth, as JSON
 """

@@ -1,143 +1,18 @@
-"""What the owner of a table asks, and what an assessment of it answers."""
+"""What an assessment of a table answers."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
-from math import isinf
+from enum import StrEnum
 
-import numpy as np
-
-from reconbench.attacks.metrics import scores_by_record
-from reconbench.benchmarks import plugins
 from reconbench.benchmarks.assess.accuracy import Accuracy
 from reconbench.benchmarks.assess.exposure import Exposure, Mean
-from reconbench.benchmarks.assess.max_epsilon import Measure, MeasuredEpsilon, ProvedEpsilon
-from reconbench.benchmarks.game.options import Options
-from reconbench.benchmarks.game.play import Game, check
+from reconbench.benchmarks.assess.max_epsilon import MeasuredEpsilon, ProvedEpsilon
 from reconbench.benchmarks.game.result import Result
-from reconbench.datasets import Table
-from reconbench.mechanisms import GaussianMarginals
 
-PRIOR, OPTIMAL = "prior", "posterior"
-FEWEST_RECORDS = 10
-STEPS = (0.1, 1 / 3, 1.0, 3.0, 10.0)
 SURE = 0.9
-
-
-class AssessError(ValueError):
-    """The question cannot be answered as asked."""
-
-
-def space_budgets(epsilon: float) -> tuple[float, ...]:
-    """Space budgets around one, rounded to three digits."""
-    return tuple(float(f"{epsilon * step:.3g}") if step != 1 else epsilon for step in STEPS)
-
-
-@dataclass(frozen=True)
-class Question:
-    """What the owner of a table asks; an empty ``known`` means all columns but the targets."""
-
-    dataset: str
-    targets: tuple[str, ...]
-    epsilon: float
-    known: tuple[str, ...] = ()
-    epsilons: tuple[float, ...] = ()
-    delta: float = 1e-5
-    k: int = 3
-    metric: str = "exact"
-    attacks: tuple[str, ...] = (PRIOR, OPTIMAL)
-    reps: int = 5
-    seed: int = 0
-    threshold: int = 10
-    max_risk: float | None = None
-    measure: Measure = Measure.ADVANTAGE
-
-    def __post_init__(self) -> None:
-        for epsilon in (self.epsilon, *self.epsilons):
-            if not epsilon > 0:
-                raise AssessError(f"epsilon must be > 0, got {epsilon:g}")
-        if isinf(self.epsilon) and not self.epsilons:
-            raise AssessError("epsilon inf has no budgets around it; list some with --epsilons")
-        if self.reps < 1:
-            raise AssessError(f"reps must be at least 1, got {self.reps}")
-        if self.threshold < 1:
-            raise AssessError(f"threshold must be at least 1 record, got {self.threshold}")
-        if self.max_risk is not None and not 0 < self.max_risk < 1:
-            raise AssessError(f"max-risk must be strictly between 0 and 1, got {self.max_risk:g}")
-        missing = {PRIOR, OPTIMAL} - set(self.attacks)
-        if missing:
-            raise AssessError(f"attacks must contain {PRIOR} and {OPTIMAL}, got {self.attacks}")
-        named = plugins.get_entries("attack")
-        for name in self.attacks:
-            if name not in named:
-                raise AssessError(f"unknown attack {name!r}; allowed: {', '.join(named)}")
-
-    @cached_property
-    def budgets(self) -> tuple[float, ...]:
-        """The ε that are played, ascending."""
-        return tuple(sorted({self.epsilon, *(self.epsilons or space_budgets(self.epsilon))}))
-
-    def build_game(self, n: int, epsilon: float, rep: int = 0) -> Game:
-        return Game(
-            dataset=self.dataset,
-            targets=self.targets,
-            known=self.known,
-            epsilon=epsilon,
-            delta=self.delta,
-            n=n,
-            mechanism_options=Options({} if self.k == 3 else {"k": self.k}),
-            metric=self.metric,
-            seed=self.seed,
-            rep=rep,
-        )
-
-
-def check_table(question: Question, table: Table) -> None:
-    """Refuse a question that does not fit the table, whatever the prior."""
-    domain, targets = table.domain, question.targets
-    domain.positions(targets)
-    known = question.known or tuple(name for name in domain.names if name not in targets)
-    domain.positions(known)
-    both = [name for name in known if name in targets]
-    if both:
-        raise AssessError(f"column {both[0]!r} is both known and a target; choose one")
-    if not targets or not known:
-        raise AssessError("name at least one target column and leave at least one column known")
-    if len(table) < FEWEST_RECORDS:
-        raise AssessError(
-            f"the table has {len(table)} records, fewer than {FEWEST_RECORDS}: too few to assess"
-        )
-    for name in targets:
-        values = np.unique(table.column(name))
-        if len(values) == 1:
-            label = domain[name].labels[int(values[0])]
-            raise AssessError(
-                f"target {name!r} has the single value {label[:60]!r} in all records: there is "
-                "nothing to reconstruct; choose another target"
-            )
-    played = domain.project(name for name in domain.names if name in (*known, *targets))
-    metric = plugins.build_metric(question.metric)
-    metric.check(played, targets)
-    if not scores_by_record(metric):
-        raise AssessError(
-            f"an assessment is about single records, and metric {metric.name} lets a guess for one "
-            "count for another; use exact, columns:M or l1:E"
-        )
-    for epsilon in question.budgets:
-        GaussianMarginals.for_budget(played, targets, epsilon, question.delta, k=question.k)
-
-
-def check_question(question: Question, table: Table) -> None:
-    """Refuse a question that does not fit the table and its prior, before anything is played."""
-    check_table(question, table)
-    for epsilon in question.budgets:
-        prior, _, _, _ = check(question.build_game(len(table), epsilon))
-    if prior.domain != table.domain:
-        raise AssessError(
-            "the prior and the table have different columns or labels; fit the prior with the same "
-            "domain file"
-        )
+# The reference where the best of all attacks is picked, see ``picked``.
+PICKED = "picked"
 
 
 @dataclass(frozen=True)
@@ -164,7 +39,7 @@ class Ceiling:
 
 @dataclass(frozen=True)
 class Sure:
-    """Records of which the optimal attack is at least 90 % sure: how many, and the share right.
+    """Records of which the reference is at least 90 % sure: how many, and the share right.
 
     Both are None where the records are fewer than the threshold. ``right`` is None where the other
     records are fewer, because it would reveal something about them.
@@ -174,29 +49,68 @@ class Sure:
     right: float | None
 
 
+class NoBest(StrEnum):
+    """Why the best possible of a release is not known."""
+
+    ADAPTIVE = "adaptive"
+    NOT_MEASURED = "not measured"
+    NOT_CONVERGED = "not converged"
+    NOT_PLAYED = "not played"
+    NOT_TRUSTED = "not trusted"
+
+
+@dataclass(frozen=True)
+class BestPossible:
+    """What any attack on releases of drawn tables can expect, at the most.
+
+    ``share`` is the share of records, ``gain`` the share beyond the best guess without a release.
+    Without them, ``why_not`` says why.
+    """
+
+    share: float | None = None
+    gain: Mean | None = None
+    why_not: NoBest | None = None
+
+
+@dataclass(frozen=True)
+class Memorisation:
+    """The reference on records that were not in the table, beside those that were: shares right.
+
+    ``memorised`` is the gain over guessing on records of the table less that on the others, with
+    its 95 % interval.
+    """
+
+    records: int
+    prior: float
+    attack: Mean
+    memorised: Mean
+
+
 @dataclass(frozen=True)
 class Budget:
     """The numbers of one ε; all successes are shares of records.
 
     ``prior_real`` is guessed right of the real hidden cells without a release; ``prior_expected``
     and ``ceiling`` are for hidden cells drawn from the prior given the real known columns.
-    ``ceiling`` is None without a guarantee. ``fresh_gain`` is how much more the best attack got on
-    fresh tables than guessing did; ``best_possible`` is what it expected to get.
+    ``ceiling`` is None without a guarantee. ``fresh_gain`` is how much more the reference got on
+    fresh tables than guessing did; ``best`` is the most that any attack can expect there.
+    ``any_prior_gain`` is what no attack can expect to gain, whatever it knows beforehand.
     """
 
     epsilon: float | None
     guarantee: str
     mu: float | None
-    noise_sd: float
+    noise_sd: float | None
     prior_real: float
     prior_expected: float
     attacks: tuple[AttackShares, ...]
-    best_possible: float | None
-    best_converged: bool | None
+    best: BestPossible
     fresh_gain: Mean | None
     ceiling: Ceiling | None
     sure: Sure
-    accuracy: Accuracy
+    accuracy: Accuracy | None
+    any_prior_gain: float | None = None
+    memorisation: Memorisation | None = None
 
     def get_attack(self, name: str) -> AttackShares:
         return next(shares for shares in self.attacks if shares.attack == name)
@@ -204,10 +118,10 @@ class Budget:
 
 @dataclass(frozen=True)
 class Assessment:
-    """All numbers of a report."""
+    """All numbers of a report. ``reference`` is the attack that statements are made about."""
 
     known: tuple[str, ...]
-    marginals: int
+    reference: str
     relation: str
     unit: str
     budgets: tuple[Budget, ...]

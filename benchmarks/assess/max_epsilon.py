@@ -2,7 +2,7 @@
 
 Risks are shares of records. The *advantage* is the share reconstructed with the release less the
 share reconstructed without; the *share* is the former alone. All bounds are for replace-one
-neighbours and for marginals with Gaussian noise that is calibrated to (ε, δ).
+neighbours.
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ from reconbench.bounds import (
     prior_exact_bound,
 )
 from reconbench.datasets import Prior, Table
+from reconbench.mechanisms import Mechanism
+from reconbench.mechanisms.base import gaussian_guarantee
 
 Floats = npt.NDArray[np.float64]
 
@@ -53,6 +55,30 @@ class GaussianBudget:
 
     def guarantee(self, value: float) -> GaussianDP:
         return GaussianDP(inf if isinf(value) else gaussian_mu(value, self.delta))
+
+
+@dataclass(frozen=True)
+class RebuiltMechanism:
+    """What a mechanism promises, built anew for every ε."""
+
+    build: Callable[[float], Mechanism]
+    parameter: ClassVar[str] = "epsilon"
+
+    def guarantee(self, value: float) -> Guarantee:
+        return self.build(value).guarantee
+
+
+Family = GaussianBudget | RebuiltMechanism
+
+
+def find_family(mechanism: Mechanism, build: Callable[[float], Mechanism]) -> Family:
+    """The guarantees of a mechanism by ε.
+
+    One whose guarantee is that of Gaussian noise calibrated to its budget need not be built anew.
+    """
+    if mechanism.guarantee == gaussian_guarantee(mechanism.budget):
+        return GaussianBudget(mechanism.budget.delta)
+    return RebuiltMechanism(build)
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +133,7 @@ class ProvedEpsilon:
 
 
 def find_proved_epsilons(
-    risks: RecordRisks, measure: Measure, most: float, delta: float
+    risks: RecordRisks, measure: Measure, most: float, family: Family
 ) -> list[ProvedEpsilon]:
     """Find the largest ε that a bound proves to keep the risk, weakest scope first."""
     scopes: dict[str, Callable[[Guarantee], float]] = {
@@ -116,14 +142,14 @@ def find_proved_epsilons(
     if measure is Measure.ADVANTAGE:
         scopes["worst-record"] = lambda guarantee: risks.worst(measure, guarantee)
         scopes["any-prior"] = WorstAdvantage()
-    return [_find_proved_epsilon(scope, risk, most, delta) for scope, risk in scopes.items()]
+    return [_find_proved_epsilon(scope, risk, most, family) for scope, risk in scopes.items()]
 
 
 def _find_proved_epsilon(
-    scope: str, risk: Callable[[Guarantee], float], most: float, delta: float
+    scope: str, risk: Callable[[Guarantee], float], most: float, family: Family
 ) -> ProvedEpsilon:
     try:
-        return ProvedEpsilon(scope, calibrate(risk, most, GaussianBudget(delta)).value)
+        return ProvedEpsilon(scope, calibrate(risk, most, family).value)
     except NoAnswerError as error:
         return ProvedEpsilon(scope, None, str(error))
 

@@ -23,7 +23,8 @@ from reconbench.benchmarks.game.result import SCHEMA_VERSION, Result, Status
 from reconbench.benchmarks.store.provenance import NO_ATTACK, code_version, computation_versions
 from reconbench.benchmarks.store.source_code import hash_text
 from reconbench.benchmarks.store.store import Key, Origin
-from reconbench.benchmarks.suites.game_block import Strict, Whole, make_list
+from reconbench.benchmarks.suites.column_choices import make_list
+from reconbench.benchmarks.suites.game_block import Strict, Whole
 from reconbench.bounds import Guarantee
 
 MEAN = "mean"

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Annotated, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from reconbench.benchmarks.computations.computation import (
     Chance,
@@ -26,6 +26,8 @@ from reconbench.bounds import (
     LaplaceDP,
     PureDP,
     Relation,
+    parse_guarantee,
+    parse_mechanism,
 )
 
 # Grid on which the losses of composed releases are rounded up.
@@ -130,6 +132,42 @@ def _compose_discrete(rho: float, compositions: int) -> Guarantee:
         raise ComputationError(str(error)) from None
 
 
+class Stated(Strict):
+    """Mechanisms in the notation for guarantees; ε is read off at ``delta``.
+
+    Files are refused: a suite stands for the same rows wherever it is read.
+    """
+
+    text: Annotated[list[str], Field(min_length=1)]
+    delta: Chance = 1e-5
+
+    @field_validator("text")
+    @classmethod
+    def _check_text(cls, texts: list[str]) -> list[str]:
+        for mechanism in map(parse_mechanism, texts):
+            if any(part.kind.file for part in mechanism.parts):
+                raise ValueError(f"a suite cannot read a file, got {mechanism.text!r}")
+            if list(mechanism.free()):
+                raise ValueError(f"a suite needs every number, got {mechanism.text!r}")
+        return texts
+
+    def promises(self) -> Iterator[Promise]:
+        for mechanism in map(parse_mechanism, self.text):
+            guarantee = _read_guarantee(mechanism.text)
+            asked = {"mechanism": mechanism.text, "delta": self.delta}
+            epsilon = guarantee.epsilon_at(self.delta)
+            yield Promise(mechanism.text, epsilon, self.delta, guarantee, asked)
+
+
+@lru_cache(maxsize=64)
+def _read_guarantee(text: str) -> Guarantee:
+    """Composed once for all the points of a suite."""
+    try:
+        return parse_guarantee(text)
+    except ValueError as error:
+        raise ComputationError(str(error)) from None
+
+
 class Guarantees(Strict):
     """The key ``guarantee`` of a block: some of these families."""
 
@@ -139,6 +177,7 @@ class Guarantees(Strict):
     laplace: Laplace | None = None
     zcdp: Concentrated | None = None
     discrete_gaussian: DiscreteGaussian | None = None
+    mechanism: Stated | None = None
 
     @model_validator(mode="after")
     def _check_any(self) -> Self:

@@ -10,7 +10,8 @@ from pydantic import BeforeValidator, Field, field_validator
 
 from reconbench.benchmarks.computations.computation import Point, Share
 from reconbench.benchmarks.computations.mcmc import McmcComputation
-from reconbench.benchmarks.suites.game_block import Whole, make_list
+from reconbench.benchmarks.suites.column_choices import make_list
+from reconbench.benchmarks.suites.game_block import Whole
 
 Sigmas = Annotated[
     list[Annotated[float, Field(ge=0, strict=True)]],

@@ -12,7 +12,14 @@ from reconbench.benchmarks import plugins
 from reconbench.benchmarks.game.attacker_prior import check_attacker_prior
 from reconbench.benchmarks.game.options import Options
 from reconbench.benchmarks.game.random_streams import make_stream
-from reconbench.benchmarks.game.setting import AXES, Adversary, Seeds, Setting, make_plain_axis
+from reconbench.benchmarks.game.setting import (
+    AXES,
+    Access,
+    Adversary,
+    Seeds,
+    Setting,
+    make_plain_axis,
+)
 from reconbench.datasets import Domain, Prior
 from reconbench.mechanisms import Mechanism
 
@@ -30,10 +37,11 @@ class Game(Setting):
     most bounds are proved, attacks each record knowing all the others in full. Tables are drawn
     from the prior of the data set; ``attacker_prior`` says which one the attacker believes.
     ``advantage`` is the number of records of each table whose attack is also played in a world
-    without them, see ``game.advantage``; 0 leaves it out. ``target_records`` of the table are
-    scored, 0 means all: the first ones, since records are independent draws, so that the table, the
-    noise and the guesses are those of the game that scores all. Specs of files are as given, and
-    ``data_hash`` is empty: a row has the names and the hash.
+    without them, see ``game.worlds.advantage``; 0 leaves it out. ``target_records`` of the table
+    are scored, 0 means all: the first ones, since records are independent draws, so that the table,
+    the noise and the guesses are those of the game that scores all. ``held_out`` records that were
+    not in the table are attacked as well, see ``game.worlds.memorisation``. Specs of files are as
+    given, and ``data_hash`` is empty: a row has the names and the hash.
     """
 
     rep: int = 0
@@ -49,6 +57,12 @@ class Game(Setting):
             raise GameError("targets is empty; name at least one target column")
         if self.adversary not in list(Adversary):
             raise GameError(f"adversary must be {' or '.join(Adversary)}, got {self.adversary!r}")
+        if self.access not in list(Access):
+            raise GameError(f"access must be {' or '.join(Access)}, got {self.access!r}")
+        if self.held_out < 0:
+            raise GameError(f"held_out must be 0 (none) or more records, got {self.held_out}")
+        if self.held_out and self.adversary != Adversary.REALISTIC:
+            raise GameError("held-out records are attacked by the realistic adversary only")
         if self.rep < 0:
             raise GameError(f"rep must be 0 or more, got {self.rep}")
         if not 0 <= self.advantage <= self.n:
@@ -70,6 +84,7 @@ class Game(Setting):
         object.__setattr__(self, "epsilon", float(self.epsilon))
         object.__setattr__(self, "delta", float(self.delta))
         object.__setattr__(self, "adversary", Adversary(self.adversary))
+        object.__setattr__(self, "access", Access(self.access))
         object.__setattr__(self, "mechanism_options", Options(self.mechanism_options))
 
     def repeat(self, rep: int) -> Game:
@@ -114,7 +129,13 @@ def check(game: Game) -> tuple[Prior, tuple[str, ...], Metric, Mechanism]:
         game.epsilon,
         game.delta,
         options=game.mechanism_options,
+        prior=prior,
     )
+    if game.access is Access.MEASUREMENTS and not getattr(mechanism, "measures", False):
+        raise GameError(
+            f"access to measurements needs a mechanism that fits a synthetic table to them, which "
+            f"{mechanism.name} is not; leave access out"
+        )
     return prior, known, metric, mechanism
 
 

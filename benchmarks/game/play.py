@@ -25,7 +25,6 @@ from reconbench.attacks import (
 from reconbench.attacks.metrics import scores_by_record
 from reconbench.benchmarks import memory
 from reconbench.benchmarks.errors import describe_error
-from reconbench.benchmarks.game import advantage
 from reconbench.benchmarks.game.attack_spec import AttackSpec as AttackSpec
 from reconbench.benchmarks.game.attacker_prior import SAME
 from reconbench.benchmarks.game.game import Game as Game
@@ -38,6 +37,8 @@ from reconbench.benchmarks.game.rows import blank_row
 from reconbench.benchmarks.game.scores import ScoredBy
 from reconbench.benchmarks.game.setting import Adversary as Adversary
 from reconbench.benchmarks.game.setting import Seeds
+from reconbench.benchmarks.game.worlds import advantage
+from reconbench.benchmarks.game.worlds.memorisation import HeldOut
 from reconbench.benchmarks.kernels import read_kernels
 from reconbench.benchmarks.player.foreign_attack import ForeignAttack, Skipped, take_printed
 from reconbench.benchmarks.player.referee import PlayerFailed, PlayerOutOfMemory
@@ -71,7 +72,7 @@ def play(round_: Round, attack: AttackSpec) -> Result:
     parts, streams = [], []
     started = time.perf_counter()
     for view in round_.views():
-        if round_.game.advantage:
+        if round_.game.advantage or round_.game.held_out:
             streams.append(deepcopy(rng))
         parts += _reconstruct(player, [view], [rng])
     seconds = time.perf_counter() - started
@@ -212,6 +213,7 @@ def _score(
         printed=take_printed() if isinstance(player, ForeignAttack) else "",
         **_score_without_luck(round_, player, guess, float(expected.sum())),
         **_measure_advantage(round_, player, hits, streams),
+        **_attack_held_out(round_, player, streams),
         **_measure_peak_memory(),
         **_read_best_possible(round_, player, parts),
     )
@@ -302,6 +304,16 @@ def _measure_advantage(
         "rad_ceiling": None if ceiling is None else ceiling.value,
         "rad_theorem": None if ceiling is None else ceiling.theorem,
     }
+
+
+def _attack_held_out(round_: Round, player: Attack, streams: Generators) -> dict[str, Any]:
+    """Play on records that were not in the table; nothing unless the game asks for it."""
+    if not round_.game.held_out:
+        return {}
+    held_out = HeldOut.draw(round_)
+    views = list(held_out.views(round_))
+    answers = _reconstruct(player, views, [deepcopy(streams[0]) for _ in views])
+    return held_out.score(round_, held_out.join_guesses(answer.guess for answer in answers))
 
 
 def _read_info(player: Attack, parts: Sequence[Reconstruction]) -> dict[str, float]:

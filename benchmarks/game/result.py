@@ -57,11 +57,15 @@ class Result(Setting):
     when they took part, ``rad_replaced`` when others did in their place. No attack's advantage
     exceeds ``rad_ceiling`` in expectation, by ``rad_theorem`` of Guerra-Balboa 2026.
 
-    ``facts`` are what the mechanism says of itself, as ``mechanism.NAME``; ``info`` is what the
-    attack says. ``calibration`` counts records by how sure the attack was, see
-    ``game.reliability``; empty without scores. ``claims`` has what it could claim at low
-    false-positive rates, see there. ``rarity`` weighs successes by how rare the hidden values are,
-    see ``Round.weigh_rarity``; empty in older rows.
+    ``facts`` are what the mechanism says of itself, as ``mechanism.NAME``, and of a synthetic table
+    its rows per record; ``info`` is what the attack says. ``calibration`` counts records by how
+    sure the attack was, see ``game.reliability``; empty without scores. ``claims`` has what it
+    could claim at low false-positive rates, see there. ``rarity`` weighs successes by how rare the
+    hidden values are, see ``Round.weigh_rarity``; empty in older rows.
+
+    ``held_out`` records that were not in the table were attacked as well: ``held_out_successes`` of
+    them were guessed right, ``held_out_expected`` is what those guesses are worth, and
+    ``held_out_baseline`` what the prior's best guesses are, see ``game.worlds.memorisation``.
 
     ``guess_hash`` is the hash of the guesses, empty in older rows. ``kernels`` are the
     processor-specific code of BLAS, numpy and torch that computed the row: its floats may differ in
@@ -120,6 +124,9 @@ class Result(Setting):
     scored_by: str = ""
     claims: Mapping[str, list[float]] = may_drift(1e-4, default_factory=dict)
     rarity: Mapping[str, float] = may_drift(1e-6, default_factory=dict)
+    held_out_successes: int | None = None
+    held_out_expected: float | None = may_drift(1e-6, default=None)
+    held_out_baseline: float | None = may_drift(1e-9, default=None)
 
     @property
     def rad(self) -> float | None:

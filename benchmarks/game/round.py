@@ -21,13 +21,14 @@ from reconbench.benchmarks.game.attacker_prior import (
 )
 from reconbench.benchmarks.game.game import Game, check
 from reconbench.benchmarks.game.row_ceilings import RowBounds, compute_row_bounds
-from reconbench.benchmarks.game.setting import Adversary, Seeds
+from reconbench.benchmarks.game.setting import Access, Adversary, Seeds
 from reconbench.benchmarks.plugins.bounds import BoundEntry, find_bounds
 from reconbench.bounds import Scope, Targets, WholePriors
 from reconbench.bounds.guarantees.relation import why_not_replace_one
 from reconbench.bounds.weighted_success import bound_weighted_success
 from reconbench.datasets import Prior, Table
-from reconbench.mechanisms import Mechanism
+from reconbench.mechanisms import Mechanism, Release
+from reconbench.mechanisms.synthetic.release import SyntheticRelease
 
 if TYPE_CHECKING:
     from reconbench.attacks.judges import Judge, Worth
@@ -43,12 +44,14 @@ MOST_WEIGHED = 64
 class Round:
     """A game with its table drawn and released: every attack on it meets the same one.
 
-    ``bounds`` are specs of bounds in files, beside all that are installed.
+    ``released`` is all that the mechanism computed, of which attackers see what ``game.access``
+    grants. ``bounds`` are specs of bounds in files, beside all that are installed.
     """
 
     game: Game
     prior: Prior
     mechanism: Mechanism
+    released: Release
     truth: Table
     view: AttackerView
     table_hash: str
@@ -64,11 +67,10 @@ class Round:
         rng = game.make_stream("release", prior, Seeds.RELEASE)
         release = plugins.release_table(game.mechanism, mechanism, table, rng)
         believed = get_attacker_prior(prior, game.attacker_prior)
-        view = AttackerView(
-            release, mechanism, table.project(known), game.targets, believed, metric
-        )
+        seen = grant_access(release, game.access)
+        view = AttackerView(seen, mechanism, table.project(known), game.targets, believed, metric)
         truth = table.project(game.targets)
-        return cls(game, prior, mechanism, truth, view, table.sha256(), bounds)
+        return cls(game, prior, mechanism, release, truth, view, table.sha256(), bounds)
 
     @property
     def metric(self) -> Metric:
@@ -165,7 +167,9 @@ class Round:
     def judges(self) -> tuple[Judge, ...]:
         """Who says what guesses are worth given the release: one for each view, or nobody.
 
-        Only mechanisms of this package are believed what they say of their noise.
+        Judges see all that the mechanism computed: what guesses are worth given that has the same
+        mean as what they are worth given the part that attackers see. Only mechanisms of this
+        package are believed what they say of their noise.
         """
         from reconbench.attacks.judges import find_judge
 
@@ -174,7 +178,8 @@ class Round:
         rng = self.game.make_stream("judge", self.prior, Seeds.ATTACK)
         judges = []
         for view in self.views():
-            judge = find_judge(replace(view, prior=self.prior), rng, min(view.n, self.game.scored))
+            whole = replace(view, release=self.released, prior=self.prior)
+            judge = find_judge(whole, rng, min(view.n, self.game.scored))
             if judge is None:
                 return ()
             judges.append(judge)
@@ -193,7 +198,10 @@ class Round:
 
     @cached_property
     def best_possible(self) -> BestPossible | None:
-        """What the best guesses are worth given the release; never less than the prior's."""
+        """What the best guesses are worth given all that the mechanism computed.
+
+        Never less than the prior's. No attack that sees a part of it expects more.
+        """
         best = [judge.best_possible for judge in self.judges]
         stated = [one for one in best if one is not None]
         if self.baseline_worth is None or len(stated) < len(best):
@@ -245,6 +253,13 @@ class Round:
     def _misfit_success(self) -> Floats | None:
         columns = (self.known, self.game.targets)
         return bound_misfit_success(self.prior, self.view.prior, self.metric, *columns)
+
+
+def grant_access(release: Release, access: str) -> Release:
+    """What attackers see of a release."""
+    if isinstance(release, SyntheticRelease) and access != Access.MEASUREMENTS:
+        return release.hide_measurements()
+    return release
 
 
 def _count_bits(prior: Prior, values: Table) -> Floats:

@@ -14,6 +14,11 @@ from reconbench.benchmarks.game.result import Result, Status
 from reconbench.benchmarks.game.round import Round
 from reconbench.benchmarks.game.setting import get_axis_values
 from reconbench.datasets import Prior
+from reconbench.mechanisms import Release
+from reconbench.mechanisms.synthetic.release import SyntheticRelease
+
+# The fact of a synthetic release by which games of one generator are compared.
+ROWS_PER_RECORD = "release.rows_per_record"
 
 
 def blank_row(round_: Round) -> Result:
@@ -23,7 +28,8 @@ def blank_row(round_: Round) -> Result:
     guess, expected = round_.baseline
     return replace(
         _empty_row(round_.game, round_.prior, known, round_.metric),
-        facts={f"mechanism.{name}": value for name, value in facts.items()},
+        facts={f"mechanism.{name}": value for name, value in facts.items()}
+        | _describe_release(round_.released),
         guarantee=mechanism.guarantee.describe(),
         relation=mechanism.guarantee.relation.value,
         unit=mechanism.guarantee.unit,
@@ -31,6 +37,13 @@ def blank_row(round_: Round) -> Result:
         baseline_successes=round_.successes(guess),
         baseline_expected=float(expected.sum()),
     )
+
+
+def _describe_release(release: Release) -> dict[str, float]:
+    """Facts that depend on the table: how many synthetic rows stand for a record."""
+    if not isinstance(release, SyntheticRelease):
+        return {}
+    return {ROWS_PER_RECORD: len(release.table) / release.records}
 
 
 def failed_row(row: Result, attack: AttackSpec, error: str) -> Result:

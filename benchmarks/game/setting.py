@@ -24,6 +24,13 @@ class Adversary(StrEnum):
     INFORMED = "informed"
 
 
+class Access(StrEnum):
+    """What the attacker sees of a synthetic release: the table, or also what it was fitted to."""
+
+    TABLE = "table"
+    MEASUREMENTS = "measurements"
+
+
 class Seeds(StrEnum):
     """The random streams that depend on an axis; games that differ in no such axis share them."""
 
@@ -172,6 +179,23 @@ class Setting:
         "records of each table that were scored, the first ones; 0: all",
         default=0,
         label="{} records scored",
+        usual=0,
+        later=True,
+    )
+    access: str = axis(
+        "access",
+        "what the attacker sees of a synthetic release: table, or measurements: also what the "
+        "generator was fitted to",
+        default=Access.TABLE,
+        label="access to {}",
+        usual=Access.TABLE.value,
+        later=True,
+    )
+    held_out: int = axis(
+        "held-out records",
+        "records that were not in the table and were attacked as if they were; 0: none",
+        default=0,
+        label="{} held-out records",
         usual=0,
         later=True,
     )

@@ -173,10 +173,10 @@ def test_profile_of_a_hundred_targets(benchmark: BenchmarkFixture, fastest: Fast
     assert naive / ours > 4
 
 
-def test_profile_of_ten_thousand_targets(benchmark: BenchmarkFixture, fastest: Fastest) -> None:
+def test_profile_of_ten_thousand_targets(benchmark: BenchmarkFixture, least_cpu: Fastest) -> None:
     p, guarantee = np.random.default_rng(2).uniform(0.2, 0.8, size=10_000), GaussianDP(MU)
     benchmark.pedantic(lambda: profile_ceilings(p, guarantee), rounds=2)
-    ours, sums = fastest(
+    ours, sums = least_cpu(
         2, lambda: profile_ceilings(p, guarantee), lambda: PoissonBinomial(beta(p, 1.0)).tails
     )
     benchmark.extra_info["three ceilings over one sum, n = 10,000"] = ours / sums

@@ -13,13 +13,13 @@ from reconbench.attacks import AttackerView
 from reconbench.attacks.posterior import posterior
 from reconbench.attacks.posterior.cell_model import CellModel
 from reconbench.attacks.posterior.counts.model import CountModel
+from reconbench.attacks.posterior.evidence import Evidence
 from reconbench.attacks.posterior.gibbs import gram_sweep
 from reconbench.attacks.posterior.gram_model import GramModel
 from reconbench.attacks.posterior.joint.model import JointModel
 from reconbench.attacks.posterior.posterior import Posterior
 from reconbench.attacks.rap.rap import RapConverged
 from reconbench.benchmarks.game.play import Game, Round
-from reconbench.mechanisms import MarginalsRelease
 
 Fastest = Callable[..., list[float]]
 Floats = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
@@ -27,15 +27,13 @@ Floats = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 WEIGHT = 0.02
 
 
-def game() -> tuple[AttackerView, MarginalsRelease]:
+def game() -> AttackerView:
     torch.set_num_threads(1)
-    view = Round.draw(Game("acs", ("AGEP",), 3.0)).view
-    assert isinstance(view.release, MarginalsRelease)
-    return view, view.release
+    return Round.draw(Game("acs", ("AGEP",), 3.0)).view
 
 
 def started() -> GramModel:
-    model = GramModel(*game())
+    model = GramModel(game(), Evidence.of(game()))
     model.start(1, 1, np.random.default_rng(0))
     return model
 
@@ -44,10 +42,12 @@ def compiled_sweep(model: GramModel, uniforms: Floats) -> None:
     gram_sweep(
         model._gram,
         model._gathered,
+        model._row,
         model._log_prior,
         model._x[0],
         model._pulled[0],
         WEIGHT,
+        np.arange(len(model._row)),
         uniforms,
         model._chances[0],
     )
@@ -57,21 +57,21 @@ def numpy_sweep(model: GramModel, uniforms: Floats) -> None:
     """The same sweep, record by record, each step in whole-array numpy."""
     gram, gathered, log_prior = model._gram, model._gathered, model._log_prior
     x, pulled = model._x[0], model._pulled[0]
-    for i in range(len(x)):
-        others = pulled[:, i].copy()
-        others[x[i]] -= gram[i, i]
-        logits = log_prior[i] + WEIGHT * (gathered[i] - others)
+    for i, g in enumerate(model._row):
+        others = pulled[:, g].copy()
+        others[x[i]] -= gram[g, g]
+        logits = log_prior[i] + WEIGHT * (gathered[g] - others)
         chances = np.exp(logits - logits.max())
         chances /= chances.sum()
         below = chances.cumsum()
         new = min(int(np.searchsorted(below, uniforms[i], side="right")), len(chances) - 1)
-        pulled[x[i]] -= gram[i]
-        pulled[new] += gram[i]
+        pulled[x[i]] -= gram[g]
+        pulled[new] += gram[g]
         x[i] = new
 
 
 def test_posterior_is_no_slower_than_rap(benchmark: BenchmarkFixture, fastest: Fastest) -> None:
-    view, _ = game()
+    view = game()
     attacks = Posterior(), RapConverged(steps=1_000)
     tasks = [lambda a=a: a.reconstruct(view, np.random.default_rng(0)) for a in attacks]
     mine, rap = fastest(5, *tasks)
@@ -83,7 +83,7 @@ def test_posterior_is_no_slower_than_rap(benchmark: BenchmarkFixture, fastest: F
 def test_compiled_sweep_is_twenty_times_numpy(
     benchmark: BenchmarkFixture, fastest: Fastest
 ) -> None:
-    uniforms = np.random.default_rng(1).random(game()[0].n)
+    uniforms = np.random.default_rng(1).random(game().n)
     one, other = started(), started()
     for _ in range(10):
         compiled_sweep(one, uniforms)
@@ -142,9 +142,8 @@ def test_joint_sweeps_against_looking_up_cells(
 ) -> None:
     """A sweep of 16 replicas at a low noise level, with and without released cells."""
     view = two_hidden(300.0)
-    assert isinstance(view.release, MarginalsRelease)
     at, weights, rng = np.arange(16)[:, None], np.array([0.3]), np.random.default_rng(0)
-    models = [form(view, view.release.touching(view.targets)) for form in (CellModel, JointModel)]
+    models = [form(view, Evidence.of(view)) for form in (CellModel, JointModel)]
     for model in models:
         model.start(16, 1, rng)
     cells, joint = fastest(3, *(lambda m=m: m.sweep(at, weights, rng) for m in models))

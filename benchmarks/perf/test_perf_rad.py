@@ -10,6 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
+from scipy import sparse
+from scipy.optimize import linprog
 
 from reconbench.benchmarks.audits.ldp import READERS
 from reconbench.bounds.rad import (
@@ -17,6 +19,8 @@ from reconbench.bounds.rad import (
     OUE,
     SubsetSelection,
     SupportChannel,
+    rad_exact,
+    rad_exact_aux,
     rad_finite,
     rad_grr,
     rad_oue,
@@ -64,6 +68,40 @@ def test_closed_form_against_the_listed_channel(
     ours, theirs = fastest(3, lambda: closed(channel.epsilon, prior), listed)
     benchmark.extra_info[f"times faster than listed, {channel.size} values"] = theirs / ours
     assert theirs / ours >= least
+
+
+def full_program(epsilon: float, prior: Floats) -> float:
+    """The largest RAD over all ε-DP kernels from values to guesses: m² variables."""
+    m, weight = prior.size, math.exp(epsilon)
+    pairs = np.nonzero(~np.eye(m, dtype=bool))
+    differences = np.zeros((pairs[0].size, m))
+    differences[np.arange(pairs[0].size), pairs[0]] = 1.0
+    differences[np.arange(pairs[0].size), pairs[1]] = -weight
+    solve: Any = linprog  # scipy's types do not cover sparse arrays
+    found = solve(
+        -(np.diag(prior) - np.outer(prior, prior)).ravel(),
+        A_ub=sparse.kron(sparse.eye_array(m), differences, format="csr"),
+        b_ub=np.zeros(m * pairs[0].size),
+        A_eq=sparse.kron(np.ones((1, m)), sparse.eye_array(m), format="csr"),
+        b_eq=np.ones(m),
+    )
+    return float(-found.fun)
+
+
+def test_exact_black_box_against_the_full_program(
+    benchmark: BenchmarkFixture, fastest: Fastest
+) -> None:
+    """Twelve values in both; a million by the closed form, and how the program over sets grows."""
+    prior, large = skewed(12), skewed(10**6)
+    assert rad_exact(1.0, prior) == pytest.approx(full_program(1.0, prior), abs=1e-7)
+    benchmark(rad_exact, 1.0, large)
+    ours, theirs = fastest(3, lambda: rad_exact(1.0, prior), lambda: full_program(1.0, prior))
+    benchmark.extra_info["times faster than the full program, 12 values"] = theirs / ours
+    for m in (6, 8, 10, 12):
+        known, values = skewed(m), np.arange(m)
+        (seconds,) = fastest(1, lambda k=known, v=values: rad_exact_aux(1.0, k, v))
+        benchmark.extra_info[f"seconds with a(z) = z, {m} values"] = seconds
+    assert theirs / ours >= 50
 
 
 def guess_one_by_one(reports: Codes, prior: Floats) -> Codes:

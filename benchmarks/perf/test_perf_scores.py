@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import replace
-from math import inf
 from unittest.mock import patch
 
 import torch
@@ -29,22 +27,18 @@ def play_games() -> None:
                 play(round_, attack)
 
 
-def measure_cpu(task: Callable[[], object]) -> float:
-    """Seconds of this process alone: what else the machine does has no part in it."""
-    start = time.process_time()
-    task()
-    return time.process_time() - start
+def play_without_scores() -> None:
+    with patch.object(Round, "judges", ()):
+        play_games()
 
 
-def test_scores_cost_less_than_a_third_of_a_game(benchmark: BenchmarkFixture) -> None:
+def test_scores_cost_less_than_a_third_of_a_game(
+    benchmark: BenchmarkFixture, least_cpu: Callable[..., list[float]]
+) -> None:
     """Their chains are half as long as those of the attack `posterior`, which plays as well."""
     torch.set_num_threads(1)
     play_games()
-    scored, plain = inf, inf
-    for _ in range(4):
-        scored = min(scored, measure_cpu(play_games))
-        with patch.object(Round, "judges", ()):
-            plain = min(plain, measure_cpu(play_games))
+    scored, plain = least_cpu(4, play_games, play_without_scores)
     benchmark.extra_info["scored / plain"] = scored / plain
     benchmark.pedantic(play_games, rounds=1)
     assert scored < 1.3 * plain

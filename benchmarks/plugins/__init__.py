@@ -2,6 +2,7 @@
 
 Read ``registry`` first: the kinds, and where their entries are found. ``specs`` reads what a user
 writes (a name, or ``file.py:Class``), ``build`` makes objects of it. ``checks`` and
+``cards`` describes data sets, ``checks`` and
 ``check_<kind>`` are the conformance kits, and ``templates`` what `reconbench new` writes.
 """
 
@@ -19,6 +20,7 @@ from reconbench.benchmarks.plugins.build import (
     release_table,
     sample_table,
 )
+from reconbench.benchmarks.plugins.cards import list_cards, read_card
 from reconbench.benchmarks.plugins.registry import (
     KINDS,
     Kind,
@@ -27,6 +29,7 @@ from reconbench.benchmarks.plugins.registry import (
     find_kind,
     get_entries,
     is_foreign,
+    list_dataset_names,
     load_entry,
 )
 from reconbench.benchmarks.plugins.specs import (
@@ -36,6 +39,7 @@ from reconbench.benchmarks.plugins.specs import (
     identify_spec,
     load_from_file,
     make_absolute,
+    move_file,
     shorten_spec,
     split_file,
     use_copies,
@@ -60,11 +64,15 @@ __all__ = [
     "get_options",
     "identify_spec",
     "is_foreign",
+    "list_cards",
+    "list_dataset_names",
     "load_entry",
     "load_from_file",
     "load_mechanism",
     "load_prior",
     "make_absolute",
+    "move_file",
+    "read_card",
     "read_facts",
     "release_table",
     "sample_table",

@@ -28,10 +28,13 @@ from reconbench.benchmarks.plugins.specs import (
 from reconbench.bounds import ApproxDP, Relation
 from reconbench.datasets import BayNet, Domain, Prior, Table, prior_families
 from reconbench.datasets import load_prior as load_network
+from reconbench.datasets.network.bif import ENDINGS
 from reconbench.mechanisms import Mechanism, Release
 
 # What the game itself says to a mechanism's ``for_budget``: not for options.
 CALIBRATION = ("domain", "hidden", "epsilon", "delta")
+# A keyword by which a mechanism asks for the public prior.
+PUBLIC_PRIOR = "prior"
 
 _GUARANTEE = ("relation", "unit", "tradeoff", "power", "delta_at", "epsilon_at", "describe")
 _PRIOR = (
@@ -86,7 +89,7 @@ def check_options(spec: str, options: Mapping[str, Option]) -> None:
     """Refuse options that a mechanism does not have, and the lack of one that it needs."""
     parameters, any_other = get_options(spec)
     for key in options:
-        if key in CALIBRATION:
+        if key in (*CALIBRATION, PUBLIC_PRIOR):
             raise PluginError(
                 f"{key!r} of mechanism {spec!r} is set by the game, not by an option; "
                 f"{_list_options(spec)}"
@@ -106,11 +109,16 @@ def build_mechanism(
     delta: float,
     *,
     options: Mapping[str, Option],
+    prior: Prior,
 ) -> Mechanism:
-    """A mechanism for a budget, with its options; built once for equal arguments."""
+    """A mechanism for a budget, with its options; built once for equal arguments.
+
+    It gets the public prior if its ``for_budget`` has a keyword ``prior``.
+    """
     check_options(spec, options)
     arguments = (tuple(hidden), float(epsilon), float(delta), Options(options))
-    return _build_mechanism(load_mechanism(spec), spec, domain, *arguments)
+    asked: Any = prior if PUBLIC_PRIOR in _get_keywords(spec)[0] else None
+    return _build_mechanism(load_mechanism(spec), spec, domain, *arguments, asked)
 
 
 @lru_cache(maxsize=1024)
@@ -122,9 +130,11 @@ def _build_mechanism(
     epsilon: float,
     delta: float,
     options: Options,
+    prior: Any,
 ) -> Mechanism:
+    public = {} if prior is None else {PUBLIC_PRIOR: prior}
     try:
-        built: Mechanism = cls.for_budget(domain, hidden, epsilon, delta, **options)
+        built: Mechanism = cls.for_budget(domain, hidden, epsilon, delta, **options, **public)
     except Exception as error:  # a plugin is foreign code: whatever it raises is its fault
         if memory.exhausted(error) or (isinstance(error, ValueError) and not options):
             raise
@@ -191,6 +201,12 @@ def release_table(
 
 def get_options(spec: str) -> tuple[dict[str, inspect.Parameter], bool]:
     """The options of a mechanism by name, and whether it takes any other."""
+    own, any_other = _get_keywords(spec)
+    return {name: each for name, each in own.items() if name != PUBLIC_PRIOR}, any_other
+
+
+def _get_keywords(spec: str) -> tuple[dict[str, inspect.Parameter], bool]:
+    """The keywords of a mechanism's ``for_budget``, and whether it takes any other."""
     signature = inspect.signature(load_mechanism(spec).for_budget)
     kinds = inspect.Parameter
     parameters = list(signature.parameters.values())
@@ -228,15 +244,20 @@ def _list_options(spec: str) -> str:
 
 
 def load_prior(spec: str) -> Prior:
-    """A prior by name, in a ``.bif`` file, of a rule (``uniform:10``) or by ``file.py:function``.
+    """A prior by name, in a BIF file, of a family (``uniform:10``) or by ``file.py:function``.
 
     It is loaded once.
     """
-    if spec.endswith(".bif"):
+    if spec.endswith(ENDINGS) and not spec.startswith("columns:"):
         return _load_network(locate_file(spec)[1])
-    if spec.partition(":")[0] in prior_families.FAMILIES:
-        return prior_families.load(spec)
+    if prior_families.is_family(spec):
+        return _load_family(spec)
     return _load_once(load_entry("dataset", spec), spec)
+
+
+@cache
+def _load_family(spec: str) -> BayNet:
+    return prior_families.load(spec, load_prior)
 
 
 @cache

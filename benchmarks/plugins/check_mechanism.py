@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from math import inf, isnan
+from itertools import combinations
+from math import inf, isnan, prod
 
 import numpy as np
 import numpy.typing as npt
@@ -28,10 +29,12 @@ from reconbench.benchmarks.plugins.registry import load_entry
 from reconbench.bounds import Guarantee, Relation
 from reconbench.datasets import Domain, Table
 from reconbench.mechanisms import Mechanism
+from reconbench.mechanisms.measurements import Measurements
 
 Floats = npt.NDArray[np.float64]
 
-DOMAIN = small_prior().domain
+PRIOR = small_prior()
+DOMAIN = PRIOR.domain
 HIDDEN = ("size",)
 DELTA = 1e-5
 BUDGETS = (0.01, 1.0, 4.0)
@@ -53,7 +56,9 @@ class Subject:
 
     def build(self, epsilon: float, more: Mapping[str, Option] | None = None) -> Mechanism:
         options = {**self.options, **(more or {})}
-        return build_mechanism(self.spec, DOMAIN, HIDDEN, epsilon, DELTA, options=options)
+        return build_mechanism(
+            self.spec, DOMAIN, HIDDEN, epsilon, DELTA, options=options, prior=PRIOR
+        )
 
     def finite(self) -> dict[float, Mechanism]:
         """The mechanism for every finite budget that it does not refuse."""
@@ -168,13 +173,14 @@ def _noise_is_real(subject: Subject) -> Outcome:
     finite = subject.finite()
     if not finite:
         return None, "no finite budget: nothing is promised"
-    seen = []
-    for epsilon, built in finite.items():
+    seen: list[str] = []
+    # What has too little noise shows at the largest budget first.
+    for epsilon, built in sorted(finite.items(), reverse=True):
         problem, advantage = _audit(subject, built, tests=2 * len(QUANTILES) * len(finite))
         if problem is not None:
             return False, f"at ε = {epsilon:g} {problem}"
         most = built.guarantee.total_variation()
-        seen.append(f"{advantage:.2f} of {most:.2f} at ε = {epsilon:g}")
+        seen.insert(0, f"{advantage:.2f} of {most:.2f} at ε = {epsilon:g}")
     return True, "neighbours told apart (advantage of the test, most allowed): " + ", ".join(seen)
 
 
@@ -237,6 +243,8 @@ def _flatten(value: object) -> Floats:
             names = np.minimum(value.ravel(), VALUES)
             return np.bincount(names, minlength=VALUES + 1).astype(float)
         return value.ravel().astype(float) if value.dtype.kind in "biuf" else np.empty(0)
+    if isinstance(value, Measurements):
+        return _flatten_measurements(value)
     if isinstance(value, Mapping):
         parts = [_flatten(each) for each in value.values()]
     elif isinstance(value, list | tuple):
@@ -244,6 +252,22 @@ def _flatten(value: object) -> Floats:
     else:
         parts = [_flatten(each) for each in getattr(value, "__dict__", {}).values()]
     return np.concatenate([*parts, np.empty(0)])
+
+
+def _flatten_measurements(measured: Measurements) -> Floats:
+    """For every set of columns, how often it was measured and what its answers say of its counts.
+
+    Which sets are measured, how often and how well may depend on the table, so there is room for
+    all of them, and answers are weighed by 1/σ²: all that they tell of a count is in their sum.
+    They are taken from their mean first, so that what was not measured is no outlier.
+    """
+    columns = range(len(measured.domain))
+    sets = [each for k in columns for each in combinations(columns, k + 1)]
+    sums = {each: np.zeros(1 + prod(measured.domain.sizes[v] for v in each)) for each in sets}
+    for each, answer, sd in zip(measured.sets, measured.answers, measured.noise_sds, strict=True):
+        off = answer.ravel() - measured.records / answer.size
+        sums[each] += np.concatenate([[1.0], off / (sd**2 if sd else 1.0)])
+    return np.concatenate(list(sums.values()))
 
 
 CHECKS: Mapping[str, Callable[[Subject], Outcome]] = {

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
@@ -22,6 +21,8 @@ from reconbench.benchmarks.plugins.specs import (
     split_file,
 )
 from reconbench.datasets import prior_families
+from reconbench.datasets.named import list_names, suggest_dataset
+from reconbench.datasets.near_names import suggest_name
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,9 @@ def find_kind(text: str) -> Kind:
     """A kind by its name; the plural will do as well."""
     name = text.removesuffix("s")
     if name not in KINDS:
-        raise PluginError(f"unknown kind {text!r}; use {', '.join(KINDS)}{_suggest(name, KINDS)}")
+        raise PluginError(
+            f"unknown kind {text!r}; use {', '.join(KINDS)}{suggest_name(name, KINDS)}"
+        )
     return KINDS[name]
 
 
@@ -89,13 +92,22 @@ def get_entries(kind: str) -> dict[str, EntryPoint]:
     return {point.name: point for point in [*points, *ours]}
 
 
+def list_dataset_names() -> list[str]:
+    """The data sets that are installed, by name; a rule such as ``uniform:M`` is none."""
+    return sorted({*get_entries("dataset"), *list_names()})
+
+
 def check_known(kind: str, spec: str) -> None:
     """Refuse a name that is not registered; what stands in a file is not opened."""
     points = get_entries(kind)
     if split_file(spec) is None and spec not in points:
+        if kind == "dataset":
+            hint = suggest_dataset(spec, list_dataset_names())
+        else:
+            hint = suggest_name(spec, points)
         raise PluginError(
             f"unknown {kind} {spec!r}; available: {', '.join(points)}, or "
-            f"{KINDS[kind].other_specs}{_suggest(spec, points)}"
+            f"{KINDS[kind].other_specs}{hint}"
         )
 
 
@@ -160,8 +172,3 @@ def _check_entry(kind: Kind, spec: str, entry: object) -> None:
     for member in kind.members:
         if not hasattr(entry, member):
             raise PluginError(f"{needed}; it has no `{member}`")
-
-
-def _suggest(text: str, names: Any) -> str:
-    close = get_close_matches(text, list(names), n=1)
-    return f"; did you mean {close[0]!r}?" if close else ""

@@ -1,4 +1,7 @@
-"""Plugin specs: a registered name, or ``path/to/file.py:Class``, wherever the file lies."""
+"""Plugin specs: a registered name, or ``path/to/file.py:Class``, wherever the file lies.
+
+A data set may also be a BIF file, or some columns of another one, ``columns:DATASET:A,B``.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
+from reconbench.datasets.network.bif import ENDINGS
+from reconbench.datasets.prior_families import split_columns
+
+_COLUMNS = "columns:"
 _IN_FILE = re.compile(r"(.+\.py):([^:]*)(?::(.*))?", flags=re.DOTALL)
 
 
@@ -30,28 +37,39 @@ class FileSpec(NamedTuple):
 
 def split_file(spec: str) -> FileSpec | None:
     """The parts of a spec in a Python file; None for any other spec."""
-    match = _IN_FILE.fullmatch(spec)
+    match = None if spec.startswith(_COLUMNS) else _IN_FILE.fullmatch(spec)
     return None if match is None else FileSpec(match[1], match[2], match[3] or "")
 
 
 def get_file(spec: str) -> str | None:
     """The path of a spec that is in a file of the user's own."""
+    if spec.startswith(_COLUMNS):
+        try:
+            return get_file(split_columns(spec.removeprefix(_COLUMNS))[0])
+        except ValueError:
+            return None  # a metric, or a mistake that is reported where the data set is loaded
     parts = split_file(spec)
     if parts is not None:
         return parts.path
-    return spec if spec.endswith(".bif") else None
+    return spec if spec.endswith(ENDINGS) else None
+
+
+def move_file(spec: str, path: object) -> str:
+    """A spec in a file, with another path to it."""
+    before, file, after = spec.partition(get_file(spec) or spec)
+    return f"{before}{path}{after}" if file else spec
 
 
 def make_absolute(spec: str) -> str:
     """A spec that means the same in any working directory."""
     path = get_file(spec)
-    return spec if path is None else f"{Path(path).resolve()}{spec[len(path) :]}"
+    return spec if path is None else move_file(spec, Path(path).resolve())
 
 
 def shorten_spec(spec: str) -> str:
     """A spec without the folder of its file: what rows and keys say, wherever the file lies."""
     path = get_file(spec)
-    return spec if path is None else Path(path).name + spec[len(path) :]
+    return spec if path is None else move_file(spec, Path(path).name)
 
 
 def identify_spec(spec: str) -> str:

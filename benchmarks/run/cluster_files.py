@@ -28,7 +28,7 @@ from reconbench.benchmarks.run.pool import Assignment, Pool
 from reconbench.benchmarks.run.worker_process import Limits
 from reconbench.benchmarks.run.worker_tasks import FailedRow, FinishedRow, Group, Outcome, Turn
 from reconbench.benchmarks.store.provenance import installed_version
-from reconbench.datasets.network.bif import codebook_path
+from reconbench.datasets.network.bif import ENDINGS, codebook_path
 
 # Rows are sent under this name as they finish; the scheduler keeps the last ones of each name.
 TOPIC = "reconbench rows"
@@ -95,8 +95,9 @@ def _own_files(groups: Iterable[Group]) -> set[str]:
 
 
 def _contents(path: Path) -> tuple[tuple[str, bytes], ...]:
-    beside = [codebook_path(path)] if path.suffix == ".bif" else []
     try:
+        beside = [codebook_path(path)] if path.name.endswith(ENDINGS) else []
+        beside = [each for each in beside if each.exists()]
         return tuple((each.name, each.read_bytes()) for each in (path, *beside))
     except OSError as error:
         raise ClusterError(

@@ -68,6 +68,15 @@ ROUGH: dict[str, Cost] = {
     "agia": Cost(0.05, 5e-4),
     "agia-optimal": Cost(0.05, 5e-4),
     "agia-prior": Cost(0.1, 2e-3, 0.5),
+    **dict.fromkeys(("naive-bayes", "knn"), Cost(0.01, 1e-5)),
+    **dict.fromkeys(("bayes-net", "gradient-boosting", "random-forest"), Cost(0.08, 1e-4)),
+    # Learnt once for a setting, so that a repetition has a share of it.
+    **dict.fromkeys(("naive-bayes-pooled", "knn-pooled", "cliques"), Cost(0.15, 1e-5)),
+    **dict.fromkeys(
+        ("bayes-net-pooled", "gradient-boosting-pooled", "random-forest-pooled", "stack"),
+        Cost(0.3, 1e-4),
+    ),
+    **dict.fromkeys(("table-linear", "table-rap"), Cost(0.05, 1e-3)),
     "averaging": Cost(0.002, 2e-5, 0.0, 2e-5),
     "confidence-ranked": Cost(0.02, 1.2e-3, 1.0, 1e-4),
     "extraction": Cost(0.005, 1e-5),

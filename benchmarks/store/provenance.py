@@ -46,7 +46,7 @@ GAME_PARTS = (
 )
 # The same, but these import what only some rows use: the files alone count.
 GAME_FILES = (
-    "reconbench.benchmarks.game.advantage",
+    "reconbench.benchmarks.game.worlds.advantage",
     "reconbench.benchmarks.game.game",
     "reconbench.benchmarks.game.play",
     "reconbench.benchmarks.game.reliability",

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
-from math import hypot, inf, sqrt
+from math import inf, sqrt
 from statistics import fmean, stdev
 from typing import Any
 
@@ -27,48 +26,17 @@ from reconbench.benchmarks.game.row_ceilings import (
     add_repetition_ceilings,
     drop_refuted_ceilings,
 )
-from reconbench.benchmarks.game.scores import Score, ScoredBy, read_luck, read_score
+from reconbench.benchmarks.game.scores import Score, ScoredBy, read_score
 from reconbench.benchmarks.game.setting import Setting, get_axis_values
-from reconbench.benchmarks.plugins.bounds import column_order, shipped_bounds
-from reconbench.benchmarks.store.provenance import NO_ATTACK, shipped_name
+from reconbench.benchmarks.plugins.bounds import column_order
+from reconbench.benchmarks.store.optimum import Optimum, find_optima
+from reconbench.benchmarks.store.provenance import NO_ATTACK
+from reconbench.benchmarks.store.tightest import PUBLISHED, TOP, proved_bounds, tightest_mean
 from reconbench.bounds.ceilings.base import MEAN as MEAN
 from reconbench.bounds.ceilings.base import Declaration as Declaration
 from reconbench.bounds.ceilings.base import Kind as Kind
 from reconbench.bounds.ceilings.base import Scope as Scope
-from reconbench.bounds.ceilings.compact_tail import CompactTail, mixture_quantile
-
-TOP = "0.95"
-# The published bound that every attack is held against.
-PUBLISHED = "thm35"
-
-# Which attack is trusted on the best possible success on noisy marginals, by adversary.
-REFERENCES: Mapping[str, str] = {"realistic": "posterior", "informed": "informed"}
-
-
-@dataclass(frozen=True)
-class Optimum:
-    """The best possible expected success in a game, mean over the repetitions that state it.
-
-    ``error`` is the standard error of that mean from Monte Carlo alone: over these very releases,
-    not over fresh ones. ``converged`` only if it was in every repetition; if not, there is no
-    number: the best possible lies between what attacks reached and the ceiling on the mean.
-    ``successes`` has the distribution of the optimal attack's successes for each repetition; empty
-    if it is not known for all.
-    """
-
-    expected: float | None
-    error: float | None
-    converged: bool
-    successes: tuple[CompactTail, ...] = ()
-
-    @classmethod
-    def unknown(cls) -> Optimum:
-        """That of a computation that did not converge."""
-        return cls(None, None, False)
-
-    def find_quantile(self, confidence: float) -> int | None:
-        """A number that the optimal attack exceeds at most this rarely, over these releases."""
-        return mixture_quantile(self.successes, confidence) if self.successes else None
+from reconbench.bounds.ceilings.compact_tail import CompactTail
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,7 +48,8 @@ class Summary(Setting):
     5 % in the long run, whatever the attack; ``above_proved`` is the same for the smallest
     proved one. ``best_possible`` belongs to the game and is the same for all its attacks; None if
     neither a judge nor a trusted attack states it, or if its computation did not converge in every
-    repetition, which ``best_possible_converged`` says. ``best_attack_95`` is the 95 % quantile of
+    repetition, which ``best_possible_converged`` says; ``best_possible_at_most`` is a certified
+    upper bound on it, where one is known. ``best_attack_95`` is the 95 % quantile of
     the optimal attack's successes over the same releases. ``outcomes`` are the successes of the
     attack and of the prior's best guess, by finished repetition.
 
@@ -91,6 +60,10 @@ class Summary(Setting):
     attack said it was, and ``claims`` what it could claim at low false-positive rates.
     ``rarity`` has the bits of all repetitions that were right, see ``Round.weigh_rarity``.
 
+    ``held_out_success`` is the share of records outside the table that the same attack is expected
+    to guess right, and ``memorised`` the difference of both gains over the prior, with its 95 %
+    interval; None where the game has no held-out records.
+
     ``bounds`` are the declarations of the bounds of other packages, by name, and ``bound_errors``
     says of each that failed in some repetition why it did.
 
@@ -99,6 +72,8 @@ class Summary(Setting):
     were obtained. ``expected_success`` is the mean of the first, with a 95 % interval for tables
     with these known columns. ``best_possible`` is corrected for luck in the same way. ``surplus``
     is expected minus drawn successes where a posterior scored: its mean is 0 if that is right.
+    ``beyond_best`` is drawn successes minus the best possible on the same release: on average
+    nobody's is above 0.
 
     ``surprise`` is a bound on the chance that any repetition gets as many successes as the luckiest
     one did, by Theorem 3.5 for the guesses made; None where no ceiling on one run holds.
@@ -126,6 +101,7 @@ class Summary(Setting):
     best_possible: float | None = None
     best_possible_se: float | None = None
     best_possible_converged: bool | None = None
+    best_possible_at_most: float | None = None
     best_attack_95: int | None = None
     outcomes: Mapping[int, tuple[int, int]] = field(default_factory=dict)
     facts: Mapping[str, float] = field(default_factory=dict)
@@ -147,7 +123,12 @@ class Summary(Setting):
     scored_by: str = ""
     scores: Mapping[int, tuple[float, float]] = field(default_factory=dict)
     surplus: Mapping[int, float] = field(default_factory=dict)
+    beyond_best: Mapping[int, float] = field(default_factory=dict)
     surprise: float | None = None
+    held_out_success: float | None = None
+    memorised: float | None = None
+    memorised_low: float | None = None
+    memorised_high: float | None = None
 
     @property
     def gains(self) -> dict[int, float]:
@@ -199,47 +180,6 @@ class Summary(Setting):
         return self.attack == NO_ATTACK and self.adversary == NO_ATTACK
 
 
-@cache
-def declared_bounds() -> dict[str, Declaration]:
-    """What the bounds of this package declare, by name, in the order of their columns."""
-    return {name: bound.declare() for name, bound in shipped_bounds().items()}
-
-
-@cache
-def bounds_for_any_attack(kind: Kind) -> tuple[str, ...]:
-    """The bounds of this package that hold whatever the attack."""
-    return tuple(
-        name
-        for name, declared in declared_bounds().items()
-        if declared.kind is kind and declared.scope is Scope.ANY_ATTACK
-    )
-
-
-@cache
-def proved_bounds() -> tuple[str, ...]:
-    """Those on one run that are proved at every confidence."""
-    names = bounds_for_any_attack(Kind.ONE_RUN)
-    return tuple(name for name in names if declared_bounds()[name].proved)
-
-
-def tightest(ceilings: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
-    """The smallest ceiling for any attack by confidence: proved ones where they are stored.
-
-    Bounds of other packages are shown, but not relied on.
-    """
-    proved = [ceilings[name] for name in proved_bounds() if name in ceilings]
-    every = bounds_for_any_attack(Kind.ONE_RUN)
-    stored = proved or [ceilings[name] for name in every if name in ceilings]
-    levels = dict.fromkeys(level for by in stored for level in by)
-    return {level: min(by[level] for by in stored if level in by) for level in levels}
-
-
-def tightest_mean(ceilings: Mapping[str, Mapping[str, float]]) -> float | None:
-    """The smallest ceiling on the expected success, by the bounds of this package."""
-    stored = [ceilings.get(name, {}) for name in bounds_for_any_attack(Kind.MEAN)]
-    return min((by[MEAN] for by in stored if MEAN in by), default=None)
-
-
 def _read_foreign_bounds(rows: Iterable[Result]) -> dict[str, Declaration]:
     """Declarations as the rows carry them: the bounds need not be installed here."""
     declared = {
@@ -267,62 +207,8 @@ def summarise(rows: Sequence[Result]) -> list[Summary]:
     return [_summarise_cell(cell, optima.get(cell[0].setting)) for cell in cells.values()]
 
 
-def find_optima(rows: Iterable[Result]) -> dict[Setting, Optimum]:
-    """Find the best possible success of every game whose judge or a trusted attack states it.
-
-    Where several state it for one repetition, a converged one counts, and among these the one with
-    the smallest Monte Carlo error.
-    """
-    stated: dict[Setting, dict[int, Optimum]] = {}
-    for row in rows:
-        optimum = read_stated_optimum(row)
-        if optimum is None:
-            continue
-        by_rep = stated.setdefault(row.setting, {})
-        by_rep[row.rep] = min(by_rep.get(row.rep, optimum), optimum, key=_doubt)
-    return {setting: pool_optima(list(by_rep.values())) for setting, by_rep in stated.items()}
-
-
-def read_stated_optimum(row: Result) -> Optimum | None:
-    """Read what a row states about its own release, if a judge or a trusted attack says so."""
-    stated = row.best_possible is not None or row.best_possible_converged is not None
-    if row.status is not Status.OK or not stated:
-        return None
-    judged = row.expected_baseline is not None
-    if not judged and not _is_trusted(row.attack, row.adversary):
-        return None
-    if row.best_possible is None or not row.best_possible_converged:
-        return Optimum.unknown()
-    tail = row.best_successes
-    successes = () if tail is None else (CompactTail.from_json(tail),)
-    best = row.best_possible - read_luck(row, tightest_mean(row.ceilings))
-    return Optimum(best, row.best_possible_se or 0.0, True, successes)
-
-
 def _read_score(row: Result) -> Score | None:
     return read_score(row, tightest_mean(row.ceilings))
-
-
-@cache
-def _is_trusted(attack: str, adversary: str) -> bool:
-    """Any attack of this package is, a reference only as its own adversary; no plugin is."""
-    roles = [role for role, reference in REFERENCES.items() if reference == attack]
-    return shipped_name(attack) is not None and (not roles or adversary in roles)
-
-
-def _doubt(optimum: Optimum) -> tuple[bool, float]:
-    """Sort key: less doubt first."""
-    return (not optimum.converged, optimum.error or 0.0)
-
-
-def pool_optima(optima: Sequence[Optimum]) -> Optimum:
-    """Average over repetitions, whose Monte Carlo errors are independent."""
-    values = [optimum.expected for optimum in optima if optimum.expected is not None]
-    if len(values) < len(optima):
-        return Optimum.unknown()
-    error = hypot(*(optimum.error or 0.0 for optimum in optima)) / len(optima)
-    successes = tuple(run for optimum in optima for run in optimum.successes)
-    return Optimum(fmean(values), error, True, successes if len(successes) == len(optima) else ())
 
 
 def _summarise_cell(rows: list[Result], best: Optimum | None) -> Summary:
@@ -359,6 +245,7 @@ def _summarise_cell(rows: list[Result], best: Optimum | None) -> Summary:
         best_possible=best.expected if best else None,
         best_possible_se=best.error if best else None,
         best_possible_converged=best.converged if best else None,
+        best_possible_at_most=best.at_most if best else None,
         best_attack_95=best.find_quantile(float(TOP)) if best else None,
         outcomes={row.rep: (row.successes or 0, row.baseline_successes) for row in scored},
         facts=first.facts,
@@ -380,8 +267,33 @@ def _summarise_cell(rows: list[Result], best: Optimum | None) -> Summary:
         scored_by=" + ".join(dict.fromkeys(score.by for score in scores.values())),
         scores={rep: (score.expected, score.baseline) for rep, score in scores.items()},
         surplus=_read_surplus(scored),
+        beyond_best=_compare_with_best(scored, best),
         surprise=_bound_surprise(scored),
+        **_summarise_held_out(scored, scores),
     )
+
+
+def _summarise_held_out(rows: Sequence[Result], scores: Mapping[int, Score]) -> dict[str, Any]:
+    """What the attack expects on records outside the table, and how much more it gains on others.
+
+    Gains are over the prior's best guess on the same records, as shares of records.
+    """
+    outside, memorised = [], []
+    for row in rows:
+        worth, guessed = row.held_out_expected, row.held_out_baseline
+        if worth is None or guessed is None or not row.held_out:
+            continue
+        outside.append(worth / row.held_out)
+        if row.rep in scores:
+            inside = scores[row.rep].gain / row.scored
+            memorised.append(inside - (worth - guessed) / row.held_out)
+    low, high = _compute_interval(memorised, -1.0, 1.0)
+    return {
+        "held_out_success": fmean(outside) if outside else None,
+        "memorised": fmean(memorised) if memorised else None,
+        "memorised_low": low,
+        "memorised_high": high,
+    }
 
 
 def _add_rarity(rows: Sequence[Result]) -> dict[str, float]:
@@ -389,6 +301,11 @@ def _add_rarity(rows: Sequence[Result]) -> dict[str, float]:
     names = rows[0].rarity if rows else {}
     shared = [name for name in names if all(name in row.rarity for row in rows)]
     return {name: sum(row.rarity[name] for row in rows) for name in shared}
+
+
+def _compare_with_best(rows: Iterable[Result], best: Optimum | None) -> dict[int, float]:
+    known = best.on_releases if best else {}
+    return {row.rep: (row.successes or 0) - known[row.rep] for row in rows if row.rep in known}
 
 
 def _read_surplus(rows: Iterable[Result]) -> dict[int, float]:

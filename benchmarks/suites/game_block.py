@@ -23,10 +23,19 @@ from reconbench.benchmarks import plugins
 from reconbench.benchmarks.game.attacker_prior import check_attacker_prior
 from reconbench.benchmarks.game.options import Option, Options
 from reconbench.benchmarks.game.play import Game, check
-from reconbench.benchmarks.game.setting import AXES, Adversary, Setting
+from reconbench.benchmarks.game.setting import AXES, Access, Adversary, Setting
+from reconbench.benchmarks.suites.column_choices import (
+    EACH,
+    KNOWN_FORMS,
+    TARGETS_FORMS,
+    choose_known,
+    choose_targets,
+    list_datasets,
+    make_list,
+    parse_range,
+)
 from reconbench.datasets import Prior
 
-EACH = "each"
 # The most values that a range such as "l1:0-20" may stand for.
 LONGEST_RANGE = 10_000
 
@@ -39,11 +48,6 @@ class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-def make_list(value: Any) -> Any:
-    """An axis takes one value or a list."""
-    return value if isinstance(value, list) else [value]
-
-
 def _read_entries(key: str) -> BeforeValidator:
     """Let attacks and mechanisms be given by name alone."""
 
@@ -53,21 +57,12 @@ def _read_entries(key: str) -> BeforeValidator:
     return BeforeValidator(read)
 
 
-def _parse_range(text: str, prefix: str) -> range | None:
-    """The whole numbers of ``prefix:A-B`` or ``prefix:A``; None if the text is something else."""
-    kind, _, numbers = text.partition(":")
-    low, _, high = numbers.partition("-")
-    if kind != prefix or not low.isdecimal() or not (high or low).isdecimal():
-        return None
-    return range(int(low), int(high or low) + 1)
-
-
 def _check_targets(value: Any) -> Any:
     """A list of column sets, or a word that stands for several."""
     if isinstance(value, str):
         return value
     if not isinstance(value, list) or not value:
-        raise ValueError('give "each", "visit:A-B" or a list of columns, at least one')
+        raise ValueError(f"give {TARGETS_FORMS}")
     for entry in value:
         names = make_list(entry)
         if not names or not all(isinstance(name, str) for name in names):
@@ -79,18 +74,18 @@ def _check_targets(value: Any) -> Any:
 
 def _check_known(value: Any) -> Any:
     if isinstance(value, str):
-        valid = _parse_range(value, "last") is not None
+        valid = parse_range(value, "last") is not None
     else:
         valid = isinstance(value, list) and all(isinstance(name, str) for name in value)
     if not valid:
-        raise ValueError(f'give a list of columns or "last:N", got {value!r}')
+        raise ValueError(f"give {KNOWN_FORMS}, got {value!r}")
     return value
 
 
 def _expand_metrics(value: Any) -> Any:
     specs = []
     for spec in make_list(value):
-        errors = _parse_range(spec, "l1") if isinstance(spec, str) else None
+        errors = parse_range(spec, "l1") if isinstance(spec, str) else None
         if errors is not None:
             if len(errors) > LONGEST_RANGE:
                 raise ValueError(f"{spec!r} has more than {LONGEST_RANGE:,} values; give fewer")
@@ -104,6 +99,13 @@ def _check_adversaries(value: Any) -> Any:
     for adversary in make_list(value):
         if adversary not in list(Adversary):
             raise ValueError(f"use {' or '.join(Adversary)}, got {adversary!r}")
+    return make_list(value)
+
+
+def _check_accesses(value: Any) -> Any:
+    for access in make_list(value):
+        if access not in list(Access):
+            raise ValueError(f"use {' or '.join(Access)}, got {access!r}")
     return make_list(value)
 
 
@@ -141,9 +143,11 @@ _AXIS_TYPES: dict[str, Any] = {
     "epsilon": Annotated[list[Epsilon], BeforeValidator(make_list), Field(min_length=1)],
     "delta": Annotated[list[Delta], BeforeValidator(make_list), Field(min_length=1)],
     "n": Wholes,
+    "k": Wholes,  # no axis, but a key of blocks
     "mechanism": Mechanisms,
     "metric": Annotated[Texts, BeforeValidator(_expand_metrics)],
     "adversary": Annotated[Texts, BeforeValidator(_check_adversaries)],
+    "access": Annotated[Texts, BeforeValidator(_check_accesses)],
     "attacker_prior": Annotated[Texts, BeforeValidator(_check_attacker_priors)],
 }
 # A suite has one seed, options belong to their mechanism, and the prior is hashed when played.
@@ -154,7 +158,8 @@ _BY_DATASET = ("dataset", "targets", "known", "mechanism")
 _NO_AXES = ("include", "exclude", "attacks", "repetitions")
 
 
-def _get_axis_type(name: str) -> Any:
+def get_axis_type(name: str) -> Any:
+    """The type of an axis in a block: a list of values, or what stands for one."""
     if name in _AXIS_TYPES:
         return _AXIS_TYPES[name]
     value: Any = Annotated[get_type_hints(Setting)[name], Field(strict=True)]
@@ -229,7 +234,7 @@ else:
     Exclude = _add_axes(
         _Exclude,
         "Games to leave out; a mechanism by name alone stands for it with any options.",
-        {name: _EXCLUDE_TYPES.get(name, _get_axis_type(name)) | None for name in AXES},
+        {name: _EXCLUDE_TYPES.get(name, get_axis_type(name)) | None for name in AXES},
         lambda name: None,
     )
 
@@ -267,16 +272,21 @@ class _GameBlock(Strict):
         others = [name for name in AXES if name not in (*_ELSEWHERE, *_BY_DATASET)]
         each = prod(len(getattr(self, name)) for name in others)
         each *= len(self.mechanism) * len(self.k or [None])
-        return sum(each * len(self._read_columns(dataset)[2]) for dataset in self.dataset)
+        return sum(each * len(self._read_columns(spec)[2]) for spec in self.list_datasets())
+
+    def list_datasets(self) -> list[str]:
+        """The data sets of the block, as specs that mean the same in any working directory."""
+        with _prefix_errors("dataset"):
+            return list_datasets(self.dataset)
 
     def _read_columns(self, dataset: str) -> tuple[Prior, tuple[str, ...], list[tuple[str, ...]]]:
         """The prior of a data set, and the known columns and sets of targets in it."""
         with _prefix_errors("dataset"):
-            prior = plugins.load_prior(plugins.make_absolute(dataset))
+            prior = plugins.load_prior(dataset)
         with _prefix_errors("known"):
-            known = self._known_columns(prior)
+            known = choose_known(self.known, prior)
         with _prefix_errors("targets"):
-            return prior, known, self._target_sets(prior, known)
+            return prior, known, choose_targets(self.targets, prior, known)
 
     def expand(self, seed: int) -> list[Game]:
         """The games of the block, each once, as their repetition 0; errors begin with the key."""
@@ -292,7 +302,13 @@ class _GameBlock(Strict):
             raise AxesError("exclude: no game is left; remove an entry")
         return list(dict.fromkeys(games))
 
-    def _include_block(self, index: int) -> _GameBlock:
+    def list_blocks(self) -> list[Self]:
+        """This block and those of ``include``, each by itself."""
+        own = {"attacks": self.attacks, "repetitions": self.repetitions, "exclude": self.exclude}
+        blocks = [self, *(self._include_block(index) for index in range(len(self.include)))]
+        return [block.model_copy(update={**own, "include": []}) for block in blocks]
+
+    def _include_block(self, index: int) -> Self:
         """The block of an entry of ``include``: its axes, and this block's where it has none."""
         entry = self.include[index]
         misplaced = [key for key in _NO_AXES if key in entry]
@@ -301,12 +317,12 @@ class _GameBlock(Strict):
                 f"include.{index}.{misplaced[0]}: only axes are allowed here; add a [[games]] block"
             )
         own = self.model_dump(exclude=set(_NO_AXES))
-        return GameBlock.model_validate({**own, **entry})
+        return type(self).model_validate({**own, **entry})
 
     def _product(self, seed: int) -> list[Game]:
         others = [name for name in AXES if name not in (*_ELSEWHERE, *_BY_DATASET)]
         games = []
-        for dataset in self.dataset:
+        for dataset in self.list_datasets():
             prior, known, sets = self._read_columns(dataset)
             with _prefix_errors("mechanism"):
                 mechanisms = [
@@ -319,7 +335,7 @@ class _GameBlock(Strict):
                     plugins.build_metric(chosen["metric"]).check(prior.domain, targets)
                 with _prefix_errors(f"the game on {', '.join(targets)}"):
                     game = Game(
-                        dataset=plugins.make_absolute(dataset),
+                        dataset=dataset,
                         targets=targets,
                         known=known,
                         mechanism=mechanism,
@@ -341,34 +357,6 @@ class _GameBlock(Strict):
             name = plugins.make_absolute(entry.mechanism)
             yield name, plugins.drop_default_options(entry.mechanism, options)
 
-    def _known_columns(self, prior: Prior) -> tuple[str, ...]:
-        if isinstance(self.known, str):
-            (count,) = _parse_range(self.known, "last") or (0,)
-            if not 1 <= count < len(prior.domain):
-                raise AxesError(
-                    f"{self.known!r} is not between 1 and {len(prior.domain) - 1} columns"
-                )
-            return prior.visit_order[-count:]
-        prior.domain.positions(self.known)
-        return tuple(self.known)
-
-    def _target_sets(self, prior: Prior, known: Sequence[str]) -> list[tuple[str, ...]]:
-        if self.targets == EACH:
-            return [(name,) for name in prior.domain.names if name not in known]
-        if isinstance(self.targets, str):
-            counts = _parse_range(self.targets, "visit")
-            if counts is None:
-                prior.domain.positions([self.targets])
-                return [(self.targets,)]
-            most = len(prior.domain) - max(len(known), 1)
-            if not counts or counts[0] < 1 or counts[-1] > most:
-                raise AxesError(f"{self.targets!r} must count from 1 to at most {most} columns")
-            return [prior.visit_order[:count] for count in counts]
-        sets = [tuple(make_list(entry)) for entry in self.targets]
-        for columns in sets:
-            prior.domain.positions(columns)
-        return sets
-
 
 if TYPE_CHECKING:
     GameBlock = _GameBlock
@@ -377,12 +365,14 @@ else:
         _GameBlock,
         """The axes of a block of games.
 
-        ``targets = "each"`` is every column alone, ``"visit:A-B"`` the first A, …, B columns that
-        the prior's network visits. ``known = "last:N"`` is the last N of them; left out, it is all
-        columns but the targets. ``metric = "l1:A-B"`` is every error from A to B. ``k`` is short
-        for the option k of the block's mechanisms. Every other axis takes a value or a list.
+        ``dataset = "each"`` is every installed data set that can be played. ``targets = "each"`` is
+        every column alone, ``"top-entropy:N"`` the N columns of largest entropy, each alone,
+        ``"visit:A-B"`` the first A, …, B columns that the prior's network visits. ``known =
+        "last:N"`` is the last N of them; left out, it is all columns but the targets. ``metric =
+        "l1:A-B"`` is every error from A to B. ``k`` is short for the option k of the block's
+        mechanisms. Every other axis takes a value or a list.
         """,
-        {name: _get_axis_type(name) for name in AXES},
+        {name: get_axis_type(name) for name in AXES},
         _get_default,
     )
 

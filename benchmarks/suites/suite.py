@@ -10,7 +10,6 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from difflib import get_close_matches
 from importlib.resources import files
 from itertools import islice
 from pathlib import Path
@@ -40,6 +39,7 @@ from reconbench.benchmarks.suites.game_block import (
     MechanismEntry,
     Strict,
 )
+from reconbench.datasets.near_names import suggest_name
 
 # More rows are refused unless asked for: planning alone would take minutes and gigabytes.
 MOST_ROWS = 1_000_000
@@ -134,7 +134,7 @@ class Suite(Strict):
             for index, axes in enumerate(part.games or ()):
                 attacks = len(axes.attacks or part.attacks or ()) + more_attacks
                 reps = repetitions or axes.repetitions or part.repetitions
-                with part._prefix_errors(index):
+                with part.prefix_errors(index):
                     rows += axes.count() * reps * attacks
         return rows
 
@@ -153,7 +153,7 @@ class Suite(Strict):
         return points
 
     @contextmanager
-    def _prefix_errors(self, index: int) -> Iterator[None]:
+    def prefix_errors(self, index: int) -> Iterator[None]:
         """Begin every error with the suite and the block that caused it."""
         try:
             yield
@@ -170,7 +170,7 @@ class Suite(Strict):
                 axes.attacks or self.attacks or [], where if own else f"suite {self.name}"
             )
             reps = repetitions or axes.repetitions or self.repetitions
-            with self._prefix_errors(index):
+            with self.prefix_errors(index):
                 games = axes.expand(self.seed if seed is None else seed)
             for game in games:
                 for rep in range(reps):
@@ -256,7 +256,7 @@ def _resolve_files(raw: Any, folder: Path) -> Any:
     file = plugins.get_file(raw) if isinstance(raw, str) else None
     if file is None or Path(file).is_absolute() or not (folder / file).is_file():
         return raw
-    return f"{folder / file}{raw[len(file) :]}"
+    return plugins.move_file(raw, folder / file)
 
 
 def _path(spec: str, folder: Path) -> Path:
@@ -304,5 +304,4 @@ def _suggest_key(location: tuple[int | str, ...]) -> str:
     if names and names[-1] not in models:
         return f"; see docs/computations.md for the keys of {names[-1]}"
     allowed = list((models.get(names[-1], Suite) if names else Suite).model_fields)
-    close = get_close_matches(str(location[-1]), allowed, 1)
-    return f"; did you mean {close[0]!r}?" if close else f"; known keys: {', '.join(allowed)}"
+    return suggest_name(str(location[-1]), allowed) or f"; known keys: {', '.join(allowed)}"

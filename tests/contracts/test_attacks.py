@@ -63,8 +63,19 @@ PLAYS: dict[str, dict[str, Any]] = {
     "extraction-prior": {"mechanism": "ngram-dpsgd"},
     "informed": {"adversary": "informed"},
     "optimal": {"mechanism": "grr"},
+    "cliques": {"mechanism": "privbayes", "options": {"tables": 4}},
+    "naive-bayes": {"mechanism": "privbayes"},
+    "naive-bayes-pooled": {"mechanism": "privbayes", "options": {"tables": 4}},
+    "table-linear": {"mechanism": "privbayes", "options": {"k": 2}},
+    "table-rap": {"mechanism": "privbayes", "options": {"tables": 4}},
 }
-LONG = ("imputation", "informed", "posterior", "rap-converged", "rap-map")
+LONG = (
+    "cliques", "imputation", "informed", "posterior", "rap-converged", "rap-map",
+    "table-linear", "table-rap",
+)  # fmt: skip
+# The attacks of `naive-bayes` and `naive-bayes-pooled`, with other learners.
+OTHER_LEARNERS = ("bayes-net", "gradient-boosting", "knn", "random-forest")
+OTHERS_POOLED = (*(f"{name}-pooled" for name in OTHER_LEARNERS), "stack")
 PLAYED = ("valid guesses", "same seed, same guesses", "stays below the ceiling")
 
 
@@ -73,6 +84,7 @@ PLAYED = ("valid guesses", "same seed, same guesses", "stays below the ceiling")
     [
         pytest.param(name, marks=pytest.mark.slow) if name in LONG else name
         for name in plugins.get_entries("attack")
+        if name not in (*OTHER_LEARNERS, *OTHERS_POOLED)
     ],
 )
 def test_registered_attacks_keep_their_contract(name: str) -> None:
@@ -82,6 +94,14 @@ def test_registered_attacks_keep_their_contract(name: str) -> None:
     assert all(checks[each].passed for each in PLAYED)
     wide = checks["several columns"]
     assert wide.passed or "there are no games with two columns" in wide.detail
+
+
+@pytest.mark.parametrize("name", [*OTHER_LEARNERS, *OTHERS_POOLED])
+def test_attacks_with_other_learners_keep_what_is_up_to_the_learner(name: str) -> None:
+    options = {"tables": 4} if name in OTHERS_POOLED else {}
+    player = Player(AttackSpec(name, options), "privbayes")
+    for check in ("valid guesses", "several columns", "same seed, same guesses"):
+        assert play_check(check, player).passed
 
 
 @pytest.mark.parametrize("mechanism", ["gradient", "ngram-dpsgd"])

@@ -9,7 +9,10 @@ import pytest
 from reconbench.benchmarks import plugins
 from reconbench.benchmarks.plugins.check_dataset import CHECKS, check_dataset
 
-RULES = ("uniform:7", "hours:peaked", "columns:acs:SEX,MAR")
+RULES = (
+    "uniform:7", "hours:peaked", "columns:acs:SEX,MAR",
+    "bn:asia", "bn:child", "columns:bn:asia:tub,either",
+)  # fmt: skip
 
 WRONG = """
 import numpy as np

@@ -46,6 +46,8 @@ OTHER: dict[str, Any] = {
     "seed": 1,
     "advantage": 2,
     "target_records": 9,
+    "access": "measurements",
+    "held_out": 5,
     "data_hash": "another",
 }
 axis = pytest.mark.parametrize("axis", [each.name for each in fields(Setting)])
@@ -150,6 +152,8 @@ def test_suites_leave_games_out_by_every_axis(axis: str, tmp_path: Path) -> None
         block |= {"targets": "visit:1-1", "known": "last:3"}
     if axis == "mechanism":
         block["epsilon"] = float("inf")
+    if axis == "access":
+        block["mechanism"] = "pgm"
     lines = [
         f"{name} = {json.dumps(each).replace('Infinity', 'inf')}" for name, each in block.items()
     ]

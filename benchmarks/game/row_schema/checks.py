@@ -42,6 +42,7 @@ def check_row(row: Result) -> None:
     _check_integer("seed", row.seed, -(2**63), 2**63 - 1)
     _check_integer("advantage", row.advantage, 0, row.n)
     _check_integer("target_records", row.target_records, 0, row.n)
+    _check_integer("held_out", row.held_out, 0, MOST_RECORDS)
     _check_number(row.delta, 0.0, 1.0, "delta")
     _require(row.delta < 1, "delta", row.delta, "in [0, 1)")
     _require(bool(row.targets), "targets", row.targets, "at least one column")
@@ -95,6 +96,7 @@ def _check_game(row: Result) -> None:
     _check_score(row)
     _check_ceilings(row, most)
     _check_advantage(row)
+    _check_held_out(row)
     _check_calibration(row)
     _check_claims(row)
     for name, bits in row.rarity.items():
@@ -160,6 +162,14 @@ def _check_advantage(row: Result) -> None:
         _check_integer("rad_successes", row.rad_successes, 0, row.advantage)
         _check_integer("rad_replaced", row.rad_replaced, 0, row.advantage)
     _check_optional("rad_ceiling", row.rad_ceiling, inf)
+
+
+def _check_held_out(row: Result) -> None:
+    most = row.held_out * (1 + _ROUNDING)
+    if row.held_out_successes is not None:
+        _check_integer("held_out_successes", row.held_out_successes, 0, row.held_out)
+    _check_optional("held_out_expected", row.held_out_expected, most)
+    _check_optional("held_out_baseline", row.held_out_baseline, most)
 
 
 def _check_calibration(row: Result) -> None:

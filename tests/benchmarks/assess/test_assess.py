@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from itertools import combinations
-from math import pi, sqrt
+from math import inf, pi, sqrt
 from pathlib import Path
 
 import numpy as np
@@ -13,22 +13,10 @@ import pytest
 from scipy.stats import norm
 
 from reconbench.attacks.metrics import ExactMatch
-from reconbench.benchmarks.assess.accuracy import measure_cleaned_distance
-from reconbench.benchmarks.assess.assess import (
-    RealPlay,
-    _count_sure,
-    assess,
-    assess_release,
-    build_real_round,
-)
-from reconbench.benchmarks.assess.assessment import (
-    AssessError,
-    Assessment,
-    Question,
-    Sure,
-    check_table,
-    space_budgets,
-)
+from reconbench.benchmarks.assess.accuracy import MarginalsAccuracy, measure_cleaned_distance
+from reconbench.benchmarks.assess.assess import assess
+from reconbench.benchmarks.assess.assessment import Assessment, Sure
+from reconbench.benchmarks.assess.budgets import count_sure
 from reconbench.benchmarks.assess.exposure import (
     Exposure,
     find_suppressed,
@@ -36,12 +24,23 @@ from reconbench.benchmarks.assess.exposure import (
     list_kinds,
 )
 from reconbench.benchmarks.assess.max_epsilon import (
+    GaussianBudget,
     Measure,
     RecordRisks,
     find_measured_epsilon,
     find_proved_epsilons,
 )
+from reconbench.benchmarks.assess.published.release import PublishedQuestion, assess_release
+from reconbench.benchmarks.assess.question import (
+    AssessError,
+    Question,
+    check_question,
+    check_table,
+    space_budgets,
+)
+from reconbench.benchmarks.assess.real_games import RealPlay, build_real_round
 from reconbench.benchmarks.assess.report import AssessmentReport, TableSource
+from reconbench.benchmarks.game.options import Options
 from reconbench.benchmarks.game.play import AttackSpec, Round, play
 from reconbench.benchmarks.store.summary import summarise
 from reconbench.bounds import ApproxDP, gaussian_mu
@@ -51,6 +50,7 @@ from reconbench.mechanisms.marginals import PublishedMarginals
 from reconbench.mechanisms.marginals_csv import ReleaseFileError, read_release, write_release
 
 N = 60
+FAMILY = GaussianBudget(1e-5)
 DOMAIN = Domain(
     (
         Attribute("who", tuple(f"p{i}" for i in range(N))),
@@ -77,9 +77,9 @@ def question(tmp_path_factory: pytest.TempPathFactory) -> Question:
     return Question(
         coin_prior(tmp_path_factory.mktemp("prior") / "coin.bif"),
         ("secret",),
-        2.0,
+        epsilon=2.0,
         epsilons=(2.0, 8.0),
-        k=2,
+        mechanism_options=Options({"k": 2}),
         reps=4,
     )
 
@@ -91,8 +91,12 @@ def found(question: Question) -> Assessment:
 
 def test_ladder() -> None:
     assert space_budgets(1.0) == (0.1, 0.333, 1.0, 3.0, 10.0)
-    assert Question("acs", ("SEX",), 1.0).budgets == space_budgets(1.0)
-    assert Question("acs", ("SEX",), 1.0, epsilons=(5.0, 0.5)).budgets == (0.5, 1.0, 5.0)
+    assert Question("acs", ("SEX",), epsilon=1.0).budgets == space_budgets(1.0)
+    assert Question("acs", ("SEX",), epsilon=1.0, epsilons=(5.0, 0.5)).budgets == (
+        0.5,
+        1.0,
+        5.0,
+    )
 
 
 def test_fresh_numbers_are_those_of_the_game(found: Assessment, question: Question) -> None:
@@ -103,7 +107,7 @@ def test_fresh_numbers_are_those_of_the_game(found: Assessment, question: Questi
         at = budget.get_attack("posterior")
         assert summary.success is not None and at.fresh is not None
         assert at.fresh.value == pytest.approx(summary.success / N)
-        assert budget.best_possible == pytest.approx((summary.best_possible or 0) / N)
+        assert budget.best.share == pytest.approx((summary.best_possible or 0) / N)
         mine = [row for row in found.rows if row.epsilon == budget.epsilon]
         optimal = [row for row in mine if row.attack == "posterior"]
         assert [a.differences(b) for a, b in zip(rows, optimal, strict=True)] == [[]] * len(rows)
@@ -136,7 +140,7 @@ def test_largest_epsilon_is_the_closed_form(tmp_path: Path) -> None:
     known = one_each().project(["who"])
     risks = RecordRisks(prior, known, ("secret",), ExactMatch())
     by_scope = {
-        each.scope: each for each in find_proved_epsilons(risks, Measure.ADVANTAGE, 0.1, 1e-5)
+        each.scope: each for each in find_proved_epsilons(risks, Measure.ADVANTAGE, 0.1, FAMILY)
     }
     for scope, mu in (
         ("mean", 2 * norm.ppf(0.6)),
@@ -146,9 +150,9 @@ def test_largest_epsilon_is_the_closed_form(tmp_path: Path) -> None:
         epsilon = by_scope[scope].epsilon
         assert epsilon is not None
         assert gaussian_mu(epsilon, 1e-5) == pytest.approx(mu, rel=1e-6)
-    (share,) = find_proved_epsilons(risks, Measure.SHARE, 0.6, 1e-5)
+    (share,) = find_proved_epsilons(risks, Measure.SHARE, 0.6, FAMILY)
     assert share.epsilon == pytest.approx(by_scope["mean"].epsilon, rel=1e-6)
-    (none,) = find_proved_epsilons(risks, Measure.SHARE, 0.4, 1e-5)
+    (none,) = find_proved_epsilons(risks, Measure.SHARE, 0.4, FAMILY)
     assert none.epsilon is None and none.why_not and "no epsilon" in none.why_not
 
 
@@ -189,6 +193,7 @@ def test_accuracy_is_that_of_the_noise(found: Assessment, question: Question) ->
             DOMAIN, ("secret",), budget.epsilon or 0.0, question.delta, k=2
         )
         accuracy = budget.accuracy
+        assert isinstance(accuracy, MarginalsAccuracy)
         assert accuracy.cell_error == pytest.approx(mechanism.noise_sd * sqrt(2 / pi))
         assert accuracy.typical_cell == 1 and accuracy.cells == 2 * N
         assert accuracy.distance == pytest.approx(2 * N * accuracy.cell_error / (2 * N))
@@ -267,7 +272,7 @@ def test_the_share_right_is_hidden_where_it_tells_of_few_others() -> None:
     def sure(certain: int) -> Sure:
         scores = np.where(np.arange(N) < certain, 0.95, 0.6)
         play_ = RealPlay("posterior", np.zeros((N, 1), dtype=np.int64), scores > 0.9, scores, True)
-        return _count_sure([play_], 10)
+        return count_sure([play_], 10)
 
     assert sure(9) == Sure(None, None)
     assert sure(10) == Sure(10.0, 1.0) and sure(N - 10) == Sure(N - 10.0, 1.0)
@@ -316,14 +321,22 @@ def test_a_release_read_back_gives_the_round_of_the_game(
     seen = file.seen(("who",), ("secret",), mechanism.noise_sd)
     assert seen.workload == release.workload and seen.noise_sd == release.noise_sd
     assert all(np.array_equal(a, b) for a, b in zip(seen.answers, release.answers, strict=True))
-    offline = assess_release(small, one_each(), seen, mechanism)
+    published = PublishedQuestion(
+        small.dataset,
+        small.targets,
+        mechanism=small.mechanism,
+        mechanism_options=small.mechanism_options,
+        epsilon=2.0,
+    )
+    offline = assess_release(published, one_each(), seen, mechanism)
     (before,), (after,) = online.budgets, offline.budgets
     assert after.get_attack("posterior").real == before.get_attack("posterior").real
     assert after.ceiling == before.ceiling and after.prior_real == before.prior_real
     assert after.accuracy == before.accuracy and offline.exposure == online.exposure
     silent = PublishedMarginals(DOMAIN, ("secret",), 2, mechanism.noise_sd)
-    unstated = assess_release(replace(small, epsilon=float("inf")), one_each(), seen, silent)
-    assert unstated.budgets[0].ceiling is None and unstated.budgets[0].epsilon is None
+    unstated = assess_release(replace(published, epsilon=inf), one_each(), seen, silent)
+    (budget,) = unstated.budgets
+    assert budget.ceiling is None and budget.epsilon is None and budget.any_prior_gain is None
 
 
 def test_labels_with_the_separator_survive(tmp_path: Path) -> None:
@@ -386,14 +399,33 @@ def test_a_file_must_fit_the_attacker(tmp_path: Path) -> None:
         ({"known": ("nobody",)}, "unknown column 'nobody'"),
         ({"known": ("secret", "who")}, "both known and a target"),
         ({"targets": ("secret", "who"), "known": ()}, "at least one"),
-        ({"k": 5}, "k must be between"),
         ({"metric": "l1:1"}, "not ordinal"),
-        ({"delta": 2.0}, "delta"),
+        ({"metric": "any:exact"}, "lets a guess for one"),
     ],
 )
 def test_bad_questions(question: Question, change: dict[str, object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         check_table(replace(question, **change), one_each())  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"mechanism_options": Options({"k": 5})}, "k must be between"),
+        ({"delta": 2.0}, "delta"),
+        ({"access": "measurements"}, "needs a mechanism that fits a synthetic table"),
+        ({"mechanism": "pgm", "mechanism_options": Options({"rows": 0})}, "rows is 0"),
+        (
+            {"mechanism": "pgm", "mechanism_options": Options({"structure": "x"})},
+            "structure must be",
+        ),
+    ],
+)
+def test_mechanisms_that_cannot_be(
+    question: Question, change: dict[str, object], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        check_question(replace(question, **change), one_each())  # type: ignore[arg-type]
 
 
 def test_bad_tables_and_settings(question: Question) -> None:
@@ -409,8 +441,9 @@ def test_bad_tables_and_settings(question: Question) -> None:
         ({"reps": 0}, "reps"),
         ({"threshold": 0}, "threshold"),
         ({"max_risk": 1.5}, "max-risk"),
-        ({"attacks": ("prior",)}, "must contain"),
-        ({"attacks": ("prior", "posterior", "magic")}, "unknown attack 'magic'"),
+        ({"attacks": ("magic",)}, "unknown attack 'magic'"),
+        ({"mechanism": "magic"}, "unknown mechanism 'magic'"),
+        ({"mechanism_options": Options({"rows": 9})}, "has no option 'rows'"),
     ):
-        with pytest.raises(AssessError, match=message):
+        with pytest.raises(ValueError, match=message):
             replace(question, **change)

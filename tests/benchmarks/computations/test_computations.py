@@ -37,7 +37,7 @@ from reconbench.benchmarks.store.summary import summarise
 from reconbench.benchmarks.suites.suite import Suite, SuiteError, find_suite, read_suite
 from reconbench.bounds import ApproxDP, GaussianDP, PureDP, Relation, beta
 from reconbench.reports import leaderboard_csv
-from reconbench.reports.leaderboard.columns import DICTIONARY
+from reconbench.reports.leaderboard.columns.dictionary import DICTIONARY
 
 
 def values(suite: str) -> list[Result]:
@@ -299,6 +299,36 @@ def test_one_label_a_neighbouring_relation() -> None:
     more = text[text.index("[[curves]]") :].replace("1 }", '1, relation = "add-or-remove-one" }')
     curves = Suite.model_validate(tomllib.loads(text + more)).points()
     assert len({point.label for point in curves}) == 2
+
+
+def test_mechanisms_by_text(tmp_path: Path) -> None:
+    """The same values as the families that they stand for; the text is the label."""
+
+    def read(guarantee: str) -> list[Point]:
+        text = CURVES.replace("approx = { epsilon = 1 }", guarantee)
+        (tmp_path / "mine.toml").write_text(text)
+        return list(read_suite(tmp_path / "mine.toml").points())
+
+    stated = read('mechanism = { text = ["gaussian:sigma=2.0", "laplace:scale=2"] }')
+    assert [point.promise.label for point in stated] == ["gaussian:sigma=2", "laplace:scale=2"]
+    families = (*read("gaussian = { sigma = 2 }"), *read("laplace = { scale = 2 }"))
+    for first, second in zip(stated, families, strict=True):
+        assert first.row().ceilings == second.row().ceilings
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("gausian:sigma=2", "did you mean 'gaussian'"),
+        ("gaussian:sigma=?", "needs every number"),
+        ("curve:points.csv", "cannot read a file"),
+    ],
+)
+def test_bad_mechanisms_in_a_suite(tmp_path: Path, text: str, message: str) -> None:
+    stated = f'mechanism = {{ text = ["{text}"] }}'
+    (tmp_path / "mine.toml").write_text(CURVES.replace("approx = { epsilon = 1 }", stated))
+    with pytest.raises(ValueError, match=message):
+        read_suite(tmp_path / "mine.toml")
 
 
 def test_no_bound_that_covers_a_point_is_told(tmp_path: Path) -> None:

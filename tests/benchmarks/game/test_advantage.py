@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from reconbench.attacks import AttackError
-from reconbench.benchmarks.game.advantage import THEOREM_4_2, THEOREM_4_3, find_ceiling
 from reconbench.benchmarks.game.play import (
     Adversary,
     AttackSpec,
@@ -20,6 +19,7 @@ from reconbench.benchmarks.game.play import (
     play_together,
 )
 from reconbench.benchmarks.game.result import Result
+from reconbench.benchmarks.game.worlds.advantage import THEOREM_4_2, THEOREM_4_3, find_ceiling
 from reconbench.benchmarks.store.summary import Summary, summarise
 from reconbench.bounds.rad import (
     LaplaceNoise,

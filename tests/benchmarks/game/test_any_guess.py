@@ -11,7 +11,7 @@ import pytest
 from reconbench.attacks import AnyGuess
 from reconbench.attacks.judges import ListedJudge
 from reconbench.benchmarks import plugins
-from reconbench.benchmarks.assess.assessment import AssessError, Question, check_table
+from reconbench.benchmarks.assess.question import AssessError, Question, check_table
 from reconbench.benchmarks.game.play import AttackSpec, Game, Round, play
 from reconbench.datasets import Table
 
@@ -37,11 +37,11 @@ def test_the_judge_counts_every_guess_for_every_record() -> None:
 
 
 @pytest.mark.parametrize("targets", [("MAR",), ("SEX", "MAR")])
-def test_chains_count_every_guess_for_every_record(targets: tuple[str, ...]) -> None:
+def test_judges_count_every_guess_for_every_record(targets: tuple[str, ...]) -> None:
     """Two lists that cover every value between them are worth all records together."""
     round_ = Round.draw(replace(GAME, targets=targets, metric="any:exact"))
     (judge,) = round_.judges
-    assert not judge.exact and judge.best_possible is None
+    assert judge.best_possible is None
     values = Table.of_all_values(round_.truth.domain).codes
     half = len(values) // 2
     lists = [part[np.arange(12) % len(part)] for part in (values[:half], values[half:])]
@@ -76,6 +76,6 @@ def test_bad_input(changes: dict[str, Any], message: str) -> None:
 
 def test_assessments_are_about_single_records() -> None:
     table = plugins.load_prior("acs").sample(200, np.random.default_rng(0))
-    question = Question("acs", ("SEX",), 1.0, metric="any:exact")
+    question = Question("acs", ("SEX",), epsilon=1.0, metric="any:exact")
     with pytest.raises(AssessError, match="use exact, columns:M or l1:E"):
         check_table(question, table)

@@ -11,9 +11,10 @@ from reconbench.attacks.judges import find_judge
 from reconbench.benchmarks.game.play import AttackSpec, Game, Round, play
 from reconbench.benchmarks.game.result import Result, ResultError
 from reconbench.benchmarks.game.scores import ScoredBy, read_luck, read_score
-from reconbench.benchmarks.store.summary import summarise, tightest_mean
+from reconbench.benchmarks.store.summary import summarise
+from reconbench.benchmarks.store.tightest import tightest_mean
 from reconbench.mechanisms import MarginalsRelease
-from reconbench.reports.leaderboard.self_check import check_scores
+from reconbench.reports.leaderboard.checks.self_check import check_scores
 
 GAME = Game("acs", ("SEX",), 10.0, n=30)
 
@@ -83,7 +84,8 @@ def test_attacks_that_never_look_are_scored_by_the_prior() -> None:
         score = read_score(row, tightest_mean(row.ceilings))
         assert row.scored_by == "prior" and score is not None
         assert score.expected == row.expected_from_prior
-    assert play(round_, AttackSpec("rap")).scored_by == "sampled posterior"
+    assert play(round_, AttackSpec("rap")).scored_by == "exact posterior"
+    assert play(Round.draw(GAME), AttackSpec("rap")).scored_by == "sampled posterior"
     prior = play(round_, AttackSpec("prior"))
     summary = summarise([prior])[0]
     assert summary.expected_success == pytest.approx(summary.baseline_expected)

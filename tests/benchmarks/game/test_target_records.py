@@ -88,7 +88,7 @@ def test_an_attack_on_the_whole_table_does_not_say_what_is_possible_on_a_part(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Where nobody judges there is the attack's own statement, which is on all records."""
-    monkeypatch.setattr(judges, "_judge_by_chains", lambda *_: None)
+    monkeypatch.setattr(judges, "_judge_measurements", lambda *_: None)
     game = replace(GAME, epsilon=float("inf"), mechanism="exact-marginals")
     row = play(Round.draw(replace(game, target_records=3)), AttackSpec("posterior"))
     assert row.best_possible is None and row.best_possible_converged is None

@@ -418,7 +418,10 @@ def test_parcels(folder: Path, tmp_path: Path) -> None:
     (folder / "plugin.py").write_text(PLUGIN + "\n")
     assert Parcel.of([group]).unpack(tmp_path) != there
     (folder / "toy.json").unlink()
-    with pytest.raises(ClusterError, match=r"cannot send .*toy\.json to the cluster: No such file"):
+    alone = Parcel.of([group]).unpack(tmp_path)[prior]  # a file of another tool has no codebook
+    assert [path.name for path in Path(alone).parent.iterdir()] == ["toy.bif"]
+    (folder / "toy.bif").unlink()
+    with pytest.raises(ClusterError, match=r"cannot send .*toy\.bif to the cluster: No such file"):
         Parcel.of([group])
 
 

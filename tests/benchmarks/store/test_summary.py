@@ -10,7 +10,9 @@ import pytest
 
 from reconbench.benchmarks.game.play import Adversary, AttackSpec, Game, Round, play
 from reconbench.benchmarks.game.result import Result, ResultError, Status
-from reconbench.benchmarks.store.summary import REFERENCES, summarise
+from reconbench.benchmarks.game.scores import ScoredBy
+from reconbench.benchmarks.store.optimum import REFERENCES
+from reconbench.benchmarks.store.summary import summarise
 from reconbench.bounds.ceilings.compact_tail import CompactTail, mixture_quantile
 
 
@@ -53,6 +55,28 @@ def test_a_claim_of_another_attack_does_not_count(rows: list[Result]) -> None:
     informed = stating(rows, "informed", adversary="informed")
     assert summarise(informed)[0].best_possible is not None
     assert set(REFERENCES) == {each.value for each in Adversary}
+
+
+def test_a_cut_search_bounds_the_best_possible(rows: list[Result]) -> None:
+    stated = stating(rows)
+    stated[0] = replace(stated[0], scored_by=ScoredBy.EXACT)
+    stated[1] = replace(stated[1], info={"best_possible_at_most": 4.25})
+    stated[2] = replace(
+        stated[2],
+        info={"best_possible_at_most": 4.75},
+        best_possible=None,
+        best_possible_se=None,
+        best_possible_converged=False,
+    )
+    for found in summarise([*rows, *stated]):
+        assert found.best_possible is None
+        assert found.best_possible_at_most == pytest.approx((3.0 + 4.25 + 4.75) / 3)
+    weaker = [replace(row, info={"best_possible_at_most": 5.0}) for row in stated]
+    assert summarise([*weaker, *stated])[0].best_possible_at_most == pytest.approx(12 / 3)
+    foreign = replace(stated[2], attack="mine")
+    assert summarise([*stated[:2], foreign])[0].best_possible_at_most == pytest.approx(7.25 / 2)
+    stated[1] = replace(stated[1], info={})
+    assert summarise(stated)[0].best_possible_at_most is None
 
 
 @pytest.mark.parametrize("attack", ["agia-prior", "extraction-prior", "optimal"])

@@ -8,10 +8,11 @@ import pytest
 
 from reconbench.benchmarks.game.result import Result
 from reconbench.benchmarks.run.runner import play_units
-from reconbench.benchmarks.store.summary import summarise, tightest_mean
+from reconbench.benchmarks.store.summary import summarise
+from reconbench.benchmarks.store.tightest import tightest_mean
 from reconbench.benchmarks.suites.suite import find_suite
 from reconbench.reports import Leaderboard
-from reconbench.reports.leaderboard.alarms import list_alarms
+from reconbench.reports.leaderboard.checks.alarms import list_alarms
 
 
 @pytest.fixture(scope="module")

@@ -141,7 +141,7 @@ def test_a_suite_of_suites_in_files(tmp_path: Path) -> None:
         ),
         ('"SEX", [', '"SXE", [', r"games.0.targets: unknown column 'SXE'; this domain has AGEP"),
         ('["SEX", ["SEX", "MAR"]]', '"visit:1-16"', r"targets: 'visit:1-16' must count from 1 to"),
-        ('["SEX", ["SEX", "MAR"]]', "[]", r"games.0.targets: give \"each\", \"visit:A-B\" or"),
+        ('["SEX", ["SEX", "MAR"]]', "[]", r"games.0.targets: give \"each\", \"top-entropy:N\", "),
         ('["SEX", ["SEX", "MAR"]]', "[3]", r"games.0.targets: a column must be a text"),
         ("k = [2, 3]", 'known = "all"', r"games.0.known: give a list of columns or \"last:N\""),
         ("k = [2, 3]", 'known = ["X"]', r"games.0.known: unknown column 'X'"),

@@ -28,7 +28,7 @@ import numpy.typing as npt
 from reconbench.attacks import AttackerView, Reconstruction
 from reconbench.attacks.metrics import ExactMatch, WithinL1
 from reconbench.attacks.rad_optimal import bound_rad, joint_prior
-from reconbench.benchmarks.game.round import Round
+from reconbench.benchmarks.game.round import Round, grant_access
 from reconbench.benchmarks.game.setting import Adversary, Seeds
 from reconbench.bounds.guarantees.relation import why_not_replace_one
 from reconbench.bounds.rad import GaussianNoise, LaplaceNoise, rad_location, success_within
@@ -75,7 +75,7 @@ class Ceiling:
 def play_worlds(
     round_: Round, hits: Bools, answer: Answer, streams: Generators, at_once: bool
 ) -> Worlds:
-    """Play both worlds of one repetition, on ``game.advantage`` records drawn at random.
+    """Play both worlds of one repetition, on ``game.worlds.advantage`` records drawn at random.
 
     ``hits`` says which records the attack got in the round itself, ``streams`` holds the attack's
     stream before each of its views there. Records are replaced all ``at_once``, or one by one.
@@ -104,7 +104,7 @@ def _view_without(round_: Round, removed: Codes, rng: np.random.Generator) -> At
     codes = table.codes.copy()
     codes[removed] = prior.sample(len(removed), rng).project(table.domain.names).codes
     noise = game.make_stream("release", prior, Seeds.RELEASE)
-    release = round_.mechanism.release(Table(table.domain, codes), noise)
+    release = grant_access(round_.mechanism.release(Table(table.domain, codes), noise), game.access)
     if game.adversary is Adversary.REALISTIC:
         return replace(view, release=release)
     return replace(round_.view_of(int(removed[0])), release=release)
