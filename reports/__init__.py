@@ -4,7 +4,7 @@ if __name__ != "reconbench.reports":
     raise ImportError("import this package as reconbench.reports, not as reports")
 
 from reconbench.reports.figures.bound_curves import curves_svg
-from reconbench.reports.leaderboard.columns import DICTIONARY, ReportError
+from reconbench.reports.leaderboard.columns.dictionary import DICTIONARY, ReportError
 from reconbench.reports.leaderboard.files import (
     leaderboard_columns,
     leaderboard_csv,

@@ -64,11 +64,11 @@ def flip_blocks(totals: Sequence[float] | npt.NDArray[np.float64]) -> float:
     return _sampled_sign_flip(list(totals))
 
 
-def find_student_half_width(values: Sequence[float]) -> float | None:
-    """Half the 95 % Student interval of a mean; None for fewer than two values."""
+def find_student_half_width(values: Sequence[float], level: float = 0.95) -> float | None:
+    """Half the Student interval of a mean; None for fewer than two values."""
     if len(values) < 2:
         return None
-    return float(stdtrit(len(values) - 1, 0.975)) * stdev(values) / sqrt(len(values))
+    return float(stdtrit(len(values) - 1, (1 + level) / 2)) * stdev(values) / sqrt(len(values))
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

@@ -32,7 +32,7 @@ const kinds = new Map(data.columns.map((each) => [each.name, each]));
 const numeric = (name) => kinds.get(name).kind !== "text";
 
 // ---- numbers as people read them
-const COUNTS = /^(success|expected_success|baseline|ceiling_|tightest_|best_possible$|best_attack_|promised$|gap_(attack|threat|bound|open)|paper_(s|b|c)|against_(prior|rap)(_low|_high)?$)/;
+const COUNTS = /^(success|expected_success|baseline|ceiling_|tightest_|best_possible$|best_attack_|promised$|gap_(attack|rows|threat|bound|open)|paper_(s|b|c)|against_(prior|rap)(_low|_high)?$)/;
 const format = (name, value) => {
   if (name === "epsilon" && value === null) return "∞";
   if (value === null || value === undefined || value === "") return "";

@@ -13,7 +13,7 @@ from reconbench.reports.figures.svg import (
     Rules,
     draw_figure,
 )
-from reconbench.reports.leaderboard.columns import ReportError
+from reconbench.reports.leaderboard.columns.dictionary import ReportError
 
 _ROUNDING = 1e-9
 

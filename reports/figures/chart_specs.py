@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 from reconbench.benchmarks.game.setting import AXES, Axis, Setting
-from reconbench.benchmarks.store.summary import TOP
+from reconbench.benchmarks.store.tightest import TOP
 from reconbench.reports.figures.roles import ROLE_COLOURS
 
 ASSETS = Path(__file__).parents[1] / "assets"

@@ -6,7 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from reconbench.benchmarks.store.summary import TOP, Kind, bounds_for_any_attack
+from reconbench.benchmarks.store.summary import Kind
+from reconbench.benchmarks.store.tightest import TOP, bounds_for_any_attack
 from reconbench.reports.figures.chart_specs import (
     DRAWN,
     SCORED,
@@ -20,7 +21,7 @@ from reconbench.reports.figures.chart_specs import (
     use_measure,
 )
 from reconbench.reports.figures.roles import BEST, MOST, ONE_RUN, PRIOR
-from reconbench.reports.leaderboard.columns import AXIS_COLUMNS, Value
+from reconbench.reports.leaderboard.columns.dictionary import AXIS_COLUMNS, Value
 
 _WHO = ("attack", "attack_options")
 _ONE_RUN = ("tightest_0.05", "tightest_0.5", "tightest_0.95")
@@ -37,6 +38,7 @@ _TOPS = tuple(f"ceiling_{bound}_{TOP}" for bound in bounds_for_any_attack(Kind.O
 
 PARTS: Mapping[str, str] = {
     "gap_attack": "attack weakness",
+    "gap_rows": "sampling of rows",
     "gap_threat": "threat model",
     "gap_bound": "bound looseness",
     "gap_open": "threat and bound",
@@ -299,6 +301,7 @@ def list_charts(columns: Collection[str]) -> list[Chart]:
     values = tuple(name for name in columns if name.startswith("value_") and name not in GIVEN)
     tops = tuple(name for name in _TOPS if name in columns)
     line = calculate(line=f"{_TARGETS.removeprefix(_COLON)}")
+    parts = {name: title for name, title in PARTS.items() if name in columns}
     return [
         Chart(
             "success",
@@ -357,11 +360,11 @@ def list_charts(columns: Collection[str]) -> list[Chart]:
             "split",
             "Where the gap comes from",
             "From an attack's success up to the ceiling on the mean: what the best attack of the "
-            "same adversary gains (attack weakness), what knowing all other records adds (threat "
-            "model), and what no attack reaches (bound looseness). Threat and bound are one "
-            "part where the informed adversary did not play. Chance can make a part slightly "
-            "negative.",
-            (*game, *_WHO, *PARTS),
+            "same adversary gains (attack weakness), what a longer synthetic table adds (sampling "
+            "of rows), what knowing all other records adds (threat model), and what no attack "
+            "reaches (bound looseness). Threat and bound are one part where the informed adversary "
+            "did not play. Chance can make a part slightly negative.",
+            (*game, *_WHO, *parts),
             ("gap_attack",),
             (*game, *_WHO),
             40,
@@ -370,11 +373,11 @@ def list_charts(columns: Collection[str]) -> list[Chart]:
                 game,
                 "split",
                 "datum.panel",
-                *calculate_shares(tuple(PARTS)),
+                *calculate_shares(tuple(parts)),
                 *calculate(line="datum.targets + ', ε ' + datum.budget + ', ' + datum.who"),
-                {"fold": [f"{name}_share" for name in PARTS], "as": ["key", "size"]},
+                {"fold": [f"{name}_share" for name in parts], "as": ["key", "size"]},
                 {"filter": "isValid(datum.size)"},
-                *calculate(part=look_up({f"{k}_share": v for k, v in PARTS.items()}, "key")),
+                *calculate(part=look_up({f"{k}_share": v for k, v in parts.items()}, "key")),
             ),
         ),
         Chart(

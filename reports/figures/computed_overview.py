@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from reconbench.reports.figures.charts import GIVEN, Chart, list_charts, select_rows
 from reconbench.reports.figures.svg import DASHES, PALETTE, Axis, Dots, Line, Panel, draw_figure
-from reconbench.reports.leaderboard.columns import Value
+from reconbench.reports.leaderboard.columns.dictionary import Value
 from reconbench.reports.text.number_format import brief
 
 Row = Mapping[str, Value]

@@ -15,7 +15,7 @@ from reconbench.reports.figures.chart_specs import SOURCE, field_name, fix_looks
 from reconbench.reports.figures.charts import Chart, list_charts, select_rows
 from reconbench.reports.figures.overview import label_row
 from reconbench.reports.figures.roles import GUESSING, list_looks
-from reconbench.reports.leaderboard.columns import ReportError, Value
+from reconbench.reports.leaderboard.columns.dictionary import ReportError, Value
 from reconbench.reports.leaderboard.table import Leaderboard, format_csv
 from reconbench.reports.text.templates import printable
 

@@ -16,7 +16,7 @@ from math import isinf
 from reconbench.benchmarks.game.setting import AXES
 from reconbench.reports.figures.roles import GUESSING, Look, list_looks
 from reconbench.reports.figures.svg import Axis
-from reconbench.reports.leaderboard.columns import AXIS_COLUMNS, Value
+from reconbench.reports.leaderboard.columns.dictionary import AXIS_COLUMNS, Value
 from reconbench.reports.text.number_format import brief, budget, number, signed
 
 Row = Mapping[str, Value]

@@ -18,7 +18,7 @@ from math import ceil, floor, isnan, log10
 from typing import Protocol
 from xml.etree.ElementTree import Element, SubElement, tostring
 
-from reconbench.reports.leaderboard.columns import ReportError
+from reconbench.reports.leaderboard.columns.dictionary import ReportError
 from reconbench.reports.text.templates import printable
 
 # Okabe and Ito's colours, distinguishable with any colour vision and on light and dark.

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from importlib import import_module
 
 from reconbench.benchmarks.store.summary import Summary
-from reconbench.reports.leaderboard.columns import ReportError
+from reconbench.reports.leaderboard.columns.dictionary import ReportError
 from reconbench.reports.leaderboard.page import render_page
 from reconbench.reports.leaderboard.table import Leaderboard
 

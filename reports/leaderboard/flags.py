@@ -10,7 +10,8 @@ from statistics import fmean, stdev
 
 from scipy.special import betainc, stdtr
 
-from reconbench.benchmarks.store.summary import TOP, Summary, tightest, tightest_mean
+from reconbench.benchmarks.store.summary import Summary
+from reconbench.benchmarks.store.tightest import TOP, tightest, tightest_mean
 from reconbench.reports.statistics import find_student_half_width
 
 # A run exceeds its own 95 % ceiling with a probability of at most this.

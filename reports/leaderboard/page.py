@@ -13,9 +13,10 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from functools import cache
 from typing import Any
+from urllib.parse import urlencode
 
 from markupsafe import Markup
 
@@ -26,11 +27,11 @@ from reconbench.reports.figures.charts import NO_ATTACK, Chart, list_charts, sel
 from reconbench.reports.figures.computed_overview import draw_computed_overview
 from reconbench.reports.figures.overview import build_overview
 from reconbench.reports.figures.roles import ATTACK_COLOURS, GUESSING, list_looks
-from reconbench.reports.leaderboard.columns import AXIS_COLUMNS, PRINTED, Value
+from reconbench.reports.leaderboard.columns.dictionary import AXIS_COLUMNS, PRINTED, Value
 from reconbench.reports.leaderboard.flags import MEANINGS, Weight
 from reconbench.reports.leaderboard.glossary import GLOSSARY
 from reconbench.reports.leaderboard.labels import label_attack
-from reconbench.reports.leaderboard.ranking import RankedAttack
+from reconbench.reports.leaderboard.ranking import DatasetRanking, RankedAttack
 from reconbench.reports.leaderboard.summary_text import (
     write_computed,
     write_summary,
@@ -43,6 +44,8 @@ from reconbench.reports.text.templates import printable, template
 _SCRIPT_PARTS = ("table", "figures", "page")
 # Numbers on the page keep this many digits; the CSV has them in full.
 DIGITS = 7
+# The most attacks that the ranking by data set has columns for.
+MOST_ATTACKS = 8
 # The table's columns, and those that it shows only where rows differ in them.
 _SHOWN = (
     "dataset",
@@ -114,7 +117,10 @@ def render_page(
         trust=write_trust(leaderboard),
         percent=lambda share: f"{number(100 * share)} %",
         rankings=_group_ranking(leaderboard),
+        by_dataset=_group_datasets(leaderboard),
+        link=lambda name: "#all&" + urlencode({"dataset": name}),
         comparisons=leaderboard.comparisons,
+        number=number,
         signed=signed,
         p_value=p_value,
         raised=[(flag, MEANINGS[flag], count) for flag, count in leaderboard.count_flags().items()],
@@ -144,10 +150,53 @@ def _group_ranking(leaderboard: Leaderboard) -> dict[str, list[RankedAttack]]:
     """The ranked attacks by adversary and attacker's prior."""
     groups: dict[str, list[RankedAttack]] = {}
     for attack in leaderboard.ranking:
-        other = attack.attacker_prior != "same"
-        prior = f", attacker's prior {attack.attacker_prior}" if other else ""
-        groups.setdefault(f"{attack.adversary} adversary{prior}", []).append(attack)
+        groups.setdefault(_name_group(attack), []).append(attack)
     return groups
+
+
+def _name_group(ranked: RankedAttack | DatasetRanking) -> str:
+    other = ranked.attacker_prior != "same"
+    prior = f", attacker's prior {ranked.attacker_prior}" if other else ""
+    return f"{ranked.adversary} adversary{prior}"
+
+
+@dataclass(frozen=True)
+class DatasetTable:
+    """The rankings on every data set of one adversary: a line each, a column per attack.
+
+    ``overall`` are the attacks over the whole suite, in the order of the columns; ``left_out`` are
+    attacks for which there is no room.
+    """
+
+    attacks: tuple[str, ...]
+    left_out: int
+    overall: tuple[RankedAttack, ...]
+    lines: tuple[tuple[DatasetRanking, tuple[RankedAttack | None, ...]], ...]
+
+    @property
+    def cells(self) -> int:
+        return sum(ranking.cells for ranking, _ in self.lines)
+
+
+def _group_datasets(leaderboard: Leaderboard) -> dict[str, DatasetTable]:
+    """A table by adversary and attacker's prior; the prior's guess closes nothing and has none."""
+    groups: dict[str, list[DatasetRanking]] = {}
+    for ranking in leaderboard.by_dataset:
+        groups.setdefault(_name_group(ranking), []).append(ranking)
+    overall = _group_ranking(leaderboard)
+    tables = {}
+    for group, rankings in groups.items():
+        every = [each for each in overall[group] if each.attack != GUESSING]
+        shown = tuple(every[:MOST_ATTACKS])
+        names = tuple(each.attack for each in shown)
+        lines = []
+        for ranking in rankings:
+            own = {each.attack: each for each in ranking.attacks}
+            lines.append((ranking, tuple(own.get(name) for name in names)))
+        if shown:
+            left_out = len(every) - len(shown)
+            tables[group] = DatasetTable(names, left_out, shown, tuple(lines))
+    return tables
 
 
 def _build_payload(

@@ -1,4 +1,4 @@
-"""The order of rows, the rank of an attack in its game, and the ranking over a whole suite.
+"""The order of rows, and ranks: in a game, over a whole suite, and on every data set of it.
 
 Attacks are ranked over a suite by the share that they close of the gap between the prior and the
 ceiling on the mean, over all cells. With s the expected success, c the ceiling on it and b what the
@@ -21,7 +21,8 @@ from statistics import fmean
 
 from reconbench.benchmarks.game.setting import Setting
 from reconbench.benchmarks.store.summary import Summary
-from reconbench.reports.leaderboard.comparisons import AttackComparison
+from reconbench.benchmarks.store.tightest import tightest_mean
+from reconbench.reports.leaderboard.comparisons import AttackComparison, compare_attacks
 from reconbench.reports.leaderboard.flags import LEAST_GAP, Flag, find_flags, mean_gap
 from reconbench.reports.leaderboard.labels import label_attack
 from reconbench.reports.statistics import find_student_half_width
@@ -113,6 +114,75 @@ def rank_attacks(
         )
         for attack in ranked
     ]
+
+
+@dataclass(frozen=True)
+class DatasetRanking:
+    """The attacks on one data set by themselves, best first; counts are means of 100 records."""
+
+    dataset: str
+    adversary: str
+    attacker_prior: str
+    cells: int
+    prior: float
+    best_possible: float | None
+    most: float | None
+    attacks: tuple[RankedAttack, ...]
+
+    @property
+    def gap(self) -> float:
+        """What the release leaves to gain, where that is known."""
+        return 0.0 if self.most is None else self.most - self.prior
+
+    @property
+    def is_measurable(self) -> bool:
+        """Whether enough is left to gain to say which share of it an attack got."""
+        return self.gap >= 100 * LEAST_GAP
+
+
+def rank_by_dataset(summaries: Sequence[Summary]) -> list[DatasetRanking]:
+    """Rank the attacks on every data set as if it were the whole suite, most to gain first.
+
+    p-values are adjusted within a data set. Empty where there is one data set, whose ranking is
+    that of the suite.
+    """
+    groups: dict[tuple[str, str, str], list[Summary]] = {}
+    for row in summaries:
+        if not row.computed:
+            groups.setdefault((row.adversary, row.attacker_prior, row.dataset), []).append(row)
+    if len({dataset for _, _, dataset in groups}) < 2:
+        return []
+    ranked = [_rank_dataset(rows) for rows in groups.values()]
+    return sorted(ranked, key=lambda each: -each.gap)
+
+
+def _rank_dataset(rows: Sequence[Summary]) -> DatasetRanking:
+    first = rows[0]
+    games = {row.setting: row for row in rows}
+    by_game: dict[Setting, list[Summary]] = {}
+    for row in rows:
+        by_game.setdefault(row.setting, []).append(row)
+    best, most = [], []
+    for setting, own in by_game.items():
+        stated = [row.best_possible for row in own if row.best_possible is not None]
+        bounds = [top for row in own if (top := tightest_mean(row.ceilings)) is not None]
+        best.append(100 * stated[0] / setting.scored if stated else None)
+        most.append(100 * bounds[0] / setting.scored if bounds else None)
+    return DatasetRanking(
+        first.dataset,
+        first.adversary,
+        first.attacker_prior,
+        len(games),
+        fmean(100 * row.baseline_expected / row.scored for row in games.values()),
+        _mean_of_all(best),
+        _mean_of_all(most),
+        tuple(rank_attacks(rows, compare_attacks(rows))),
+    )
+
+
+def _mean_of_all(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return fmean(known) if len(known) == len(values) else None
 
 
 def _rank_group(rows: Sequence[Summary]) -> list[RankedAttack]:

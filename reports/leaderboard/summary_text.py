@@ -7,7 +7,8 @@ from statistics import fmean
 
 from markupsafe import Markup
 
-from reconbench.benchmarks.store.summary import Summary, tightest_mean
+from reconbench.benchmarks.store.summary import Summary
+from reconbench.benchmarks.store.tightest import tightest_mean
 from reconbench.reports.leaderboard.flags import MEANINGS, Weight
 from reconbench.reports.leaderboard.labels import label_attack
 from reconbench.reports.leaderboard.table import Leaderboard

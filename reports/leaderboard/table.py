@@ -6,12 +6,13 @@ import csv
 import io
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
-from reconbench.benchmarks.game.setting import Setting
-from reconbench.benchmarks.store.summary import Summary, tightest, tightest_mean
-from reconbench.reports.leaderboard.columns import (
+from reconbench.benchmarks.store.summary import Summary
+from reconbench.benchmarks.store.tightest import tightest, tightest_mean
+from reconbench.reports.leaderboard.checks.self_check import SelfCheck, check_scores
+from reconbench.reports.leaderboard.columns.dictionary import (
     CONFIDENCES,
     PRINTED,
     Column,
@@ -21,6 +22,7 @@ from reconbench.reports.leaderboard.columns import (
 )
 from reconbench.reports.leaderboard.comparisons import AttackComparison, compare_attacks
 from reconbench.reports.leaderboard.flags import Flag, find_flags, is_gap_measurable, mean_gap
+from reconbench.reports.leaderboard.gap import GapReferences
 from reconbench.reports.leaderboard.labels import format_json, label_attack
 from reconbench.reports.leaderboard.paired_differences import (
     PairedDifference,
@@ -29,13 +31,14 @@ from reconbench.reports.leaderboard.paired_differences import (
 )
 from reconbench.reports.leaderboard.printed_values import PrintedValues, find_printed_values
 from reconbench.reports.leaderboard.ranking import (
+    DatasetRanking,
     RankedAttack,
     count_flags,
     rank_attacks,
+    rank_by_dataset,
     rank_in_games,
     sort_rows,
 )
-from reconbench.reports.leaderboard.self_check import SelfCheck, check_scores
 
 # A spreadsheet runs a cell that starts with one of these, also after spaces and at full width.
 _FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
@@ -63,6 +66,11 @@ class Leaderboard:
         return rank_attacks(self.summaries, self.comparisons)
 
     @cached_property
+    def by_dataset(self) -> list[DatasetRanking]:
+        """The ranking on every data set by itself, most to gain first; empty if there is one."""
+        return rank_by_dataset(self.summaries)
+
+    @cached_property
     def comparisons(self) -> list[AttackComparison]:
         """Every pair of attacks over the whole suite, the better one first."""
         return compare_attacks(self.summaries)
@@ -76,10 +84,10 @@ class Leaderboard:
     def rows(self) -> list[dict[str, Value]]:
         """Every row's value in each of ``columns``; None where it has none."""
         ranks = {(a.attack, a.adversary, a.attacker_prior): a.rank for a in self.ranking}
-        informed = _get_informed_optima(self.summaries)
+        references = GapReferences.find(self.summaries)
         return [
             _get_values(row, self.columns)
-            | _derive_values(row, informed.get(_drop_adversary(row)))
+            | _derive_values(row, references)
             | _format_difference("against_prior", to_prior)
             | _format_difference("against_rap", to_rap)
             | {
@@ -145,14 +153,12 @@ def _format_reliability(row: Summary) -> str | None:
     return " ".join(tenths) or None
 
 
-def _derive_values(row: Summary, informed: float | None) -> dict[str, Value]:
+def _derive_values(row: Summary, references: GapReferences) -> dict[str, Value]:
     if row.computed:
         return {"target_columns": len(row.targets)}
     most, gap, gained = tightest_mean(row.ceilings), mean_gap(row), None
     if row.expected_success is not None:
         gained = row.expected_success - row.baseline_expected
-    best = row.best_possible
-    split = best is not None and informed is not None and row.adversary != "informed"
     return {
         "target_columns": len(row.targets),
         "within": _read_allowed_error(row.metric),
@@ -161,10 +167,7 @@ def _derive_values(row: Summary, informed: float | None) -> dict[str, Value]:
         "tightest_mean": most,
         "normalised_advantage": _divide(gained, row.scored - row.baseline_expected),
         "gap_closed": _divide(gained, gap) if gap and is_gap_measurable(row, gap) else None,
-        "gap_attack": _subtract(best, row.expected_success),
-        "gap_threat": _subtract(informed, best) if split else None,
-        "gap_bound": _subtract(most, informed) if split else None,
-        "gap_open": None if split else _subtract(most, best),
+        **references.split(row),
     }
 
 
@@ -189,19 +192,6 @@ def _format_printed(printed: PrintedValues | None) -> dict[str, Value]:
     }
 
 
-def _drop_adversary(row: Summary) -> Setting:
-    return replace(row.setting, adversary="")
-
-
-def _get_informed_optima(summaries: Sequence[Summary]) -> dict[Setting, float]:
-    """What the best attack of the informed adversary expects, by game."""
-    return {
-        _drop_adversary(row): row.best_possible
-        for row in summaries
-        if row.adversary == "informed" and row.best_possible is not None
-    }
-
-
 def _read_allowed_error(metric: str) -> int | None:
     kind, _, error = metric.partition(":")
     if metric == "exact":
@@ -211,10 +201,6 @@ def _read_allowed_error(metric: str) -> int | None:
 
 def _divide(part: float | None, whole: float | None) -> float | None:
     return None if part is None or whole is None or whole <= 0 else part / whole
-
-
-def _subtract(first: float | None, second: float | None) -> float | None:
-    return None if first is None or second is None else first - second
 
 
 def format_csv(lines: Sequence[Sequence[Value]]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from collections.abc import Mapping
 
@@ -11,6 +12,8 @@ from reconbench.reports.website.content import Assessed, StoredRow
 
 _USUAL_DELTA = 1e-5
 _USUAL_MECHANISM = "gaussian-marginals"
+# What an assessment calls the generator of a synthetic table that was out already.
+_PUBLISHED_TABLE = "published-table"
 
 
 def write_run_command(suite: str, stored: StoredRow, reps: int) -> str:
@@ -34,7 +37,7 @@ def write_submit_command(attack: SubmittedAttack, suite: str, seed: int, reps: i
 
 def is_file(spec: str) -> bool:
     """Whether a spec names a file of its author."""
-    return ".py:" in spec or spec.endswith(".bif")
+    return re.search(r"\.(py|bif|bif\.gz)(:|$)", spec) is not None
 
 
 def write_game_command(
@@ -81,29 +84,59 @@ def write_game_command(
 def write_assess_command(document: Assessed) -> str:
     """Assess the same table again; the domain file and the table are the owner's."""
     question, source = document.question, document.source
-    arguments: list[tuple[str, object]] = []
-    if source.release is not None:
-        arguments += [("--release", source.release), ("--truth", source.table)]
+    arguments = _name_release(document)
     if source.fitted:
         arguments.append(("--domain", "domain.json"))
     else:
         arguments.append(("--prior", source.prior))
+    arguments += [("--targets", ",".join(document.targets)), ("--known", ",".join(document.known))]
+    if source.release is None:
+        arguments += _plan_release(document)
+    if question.epsilon is not None:
+        arguments += [("--epsilon", question.epsilon), ("--delta", question.delta)]
     arguments += [
-        ("--targets", ",".join(document.targets)),
-        ("--known", ",".join(document.known)),
-        ("--epsilon", question.epsilon),
-        ("--delta", question.delta),
-        ("--k", question.k),
         ("--metric", question.metric),
-        ("--reps", question.reps),
         ("--seed", question.seed),
         ("--threshold", question.threshold),
     ]
+    if source.held_out is not None:
+        arguments.append(("--held-out", source.held_out))
     if question.max_risk is not None:
         arguments += [("--max-risk", question.max_risk), ("--measure", question.measure)]
     table = [] if source.release is not None else [source.table]
     parts = [str(part) for pair in arguments for part in pair]
     return shlex.join(["reconbench", "assess", *table, *parts])
+
+
+def _name_release(document: Assessed) -> list[tuple[str, object]]:
+    """The file that was released, if it was, with what was stated of it."""
+    source, mechanism = document.source, document.mechanism
+    if source.release is None:
+        return []
+    stated = document.question.epsilon is not None
+    if mechanism.name == _PUBLISHED_TABLE:
+        relation = [("--relation", mechanism.relation)] if stated else []
+        return [("--synthetic", source.release), ("--truth", source.table), *relation]
+    noise_sd = None if stated else document.budgets[0].noise_sd
+    noise = [] if noise_sd is None else [("--noise-sd", noise_sd)]
+    return [("--release", source.release), ("--truth", source.table), *noise]
+
+
+def _plan_release(document: Assessed) -> list[tuple[str, object]]:
+    """The mechanism of a release that is planned, and how often it is played."""
+    mechanism = document.mechanism
+    named = [] if mechanism.name == _USUAL_MECHANISM else [("--mechanism", mechanism.name)]
+    options = _write_options("--mechanism-option", _list_options(document))
+    seen = [] if mechanism.access == "table" else [("--access", mechanism.access)]
+    return [*named, *options, *seen, ("--reps", document.question.reps)]
+
+
+def _list_options(document: Assessed) -> dict[str, object]:
+    """The options of the mechanism; documents from before there were any have k alone."""
+    options: dict[str, object] = dict(document.mechanism.options)
+    if not options and document.question.k not in (None, 3):
+        options["k"] = document.question.k
+    return options
 
 
 def _write_options(flag: str, options: Mapping[str, object]) -> list[tuple[str, object]]:

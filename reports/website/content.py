@@ -80,12 +80,13 @@ class AssessedBudget(_Part):
     prior_real: float
     attacks: tuple[AssessedAttack, ...]
     ceiling: AssessedCeiling | None
+    noise_sd: float | None = None
 
 
 class AssessedQuestion(_Part):
     epsilon: Number
     delta: float
-    k: int
+    k: int | None
     metric: Text
     max_risk: float | None
     measure: Text
@@ -101,6 +102,14 @@ class AssessedSource(_Part):
     prior: Text
     fitted: bool
     release: Text | None
+    held_out: Text | None = None
+
+
+class AssessedMechanism(_Part):
+    name: Text = "gaussian-marginals"
+    options: dict[Text, bool | int | float | Text] = {}
+    access: Text = "table"
+    relation: Text = "replace-one"
 
 
 class AssessedProof(_Part):
@@ -115,6 +124,7 @@ class Assessed(_Part):
     targets: tuple[Text, ...]
     known: tuple[Text, ...]
     question: AssessedQuestion
+    mechanism: AssessedMechanism = AssessedMechanism()
     budgets: tuple[AssessedBudget, ...]
     proved: tuple[AssessedProof, ...]
     versions: dict[Text, Text]

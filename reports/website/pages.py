@@ -8,7 +8,7 @@ from math import isfinite
 from pathlib import Path
 
 from reconbench.reports.figures.chart_specs import ASSETS
-from reconbench.reports.leaderboard.columns import Column
+from reconbench.reports.leaderboard.columns.dictionary import Column
 from reconbench.reports.leaderboard.page import render_page
 from reconbench.reports.text.number_format import budget, number, signed
 from reconbench.reports.text.templates import template

@@ -12,7 +12,7 @@ from reconbench.benchmarks.game.result import Result
 from reconbench.benchmarks.game.setting import Setting, describe_setting, dump_axes
 from reconbench.benchmarks.store.summary import Summary, summarise
 from reconbench.benchmarks.submissions.verdict import Verdict
-from reconbench.reports.leaderboard.columns import Value
+from reconbench.reports.leaderboard.columns.dictionary import Value
 from reconbench.reports.leaderboard.labels import label_attack
 from reconbench.reports.leaderboard.ranking import RankedAttack
 from reconbench.reports.leaderboard.table import Leaderboard

@@ -19,8 +19,9 @@ import pytest
 from typer.testing import CliRunner
 
 from reconbench.benchmarks.assess.assess import assess
-from reconbench.benchmarks.assess.assessment import Question
+from reconbench.benchmarks.assess.question import Question
 from reconbench.benchmarks.assess.report import AssessmentReport, TableSource
+from reconbench.benchmarks.game.options import Options
 from reconbench.benchmarks.game.play import AttackSpec, Game, Round, play
 from reconbench.benchmarks.game.result import Status
 from reconbench.benchmarks.store.summary import Summary
@@ -136,6 +137,14 @@ def test_filters_hold_for_rows_figures_and_files(
     page.fill("#search", "nowhere to be found")
     expect(page.locator("#rows tbody tr")).to_have_count(0)
     assert "none of 25 rows" in page.inner_text("#count")
+
+
+def test_a_data_set_of_the_ranking_shows_its_rows(opened: Open, rows: list[Summary]) -> None:
+    page = opened(rows)
+    page.click("#datasets a:has-text('fire')")
+    page.wait_for_function("document.querySelector('#count').textContent.includes('of 12')")
+    shown = page.locator("#rows tbody tr [data-name='dataset']").all_text_contents()
+    assert set(shown) == {"fire"}
 
 
 def test_a_row_opens_with_its_repetitions_and_facts(opened: Open, rows: list[Summary]) -> None:
@@ -377,7 +386,13 @@ def documents(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     save_prior(BayNet(domain, ((), (), ()), (uniform,) * 3, domain.names), folder / "p.bif")
     table = Table(domain, np.random.default_rng(0).integers(0, size, (120, 3)))
     question = Question(
-        str(folder / "p.bif"), domain.names[:1], 1.0, epsilons=(1.0, 9.0), k=2, reps=2, max_risk=0.1
+        str(folder / "p.bif"),
+        domain.names[:1],
+        epsilon=1.0,
+        epsilons=(1.0, 9.0),
+        mechanism_options=Options({"k": 2}),
+        reps=2,
+        max_risk=0.1,
     )
     source = TableSource(HOSTILE[0], len(table), HOSTILE[1], False, (HOSTILE[2],))
     found = AssessmentReport(question, assess(question, table), source)

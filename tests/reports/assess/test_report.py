@@ -10,18 +10,23 @@ from typing import Any
 
 import pytest
 
-from reconbench.benchmarks.assess.accuracy import Accuracy
+from reconbench.benchmarks.assess.accuracy import MarginalsAccuracy
 from reconbench.benchmarks.assess.assessment import (
     Assessment,
     AttackShares,
+    BestPossible,
     Budget,
     Ceiling,
-    Question,
     Sure,
 )
 from reconbench.benchmarks.assess.exposure import Column, Exposure, Kind, Kinds, Mean
 from reconbench.benchmarks.assess.max_epsilon import MeasuredEpsilon, ProvedEpsilon
+from reconbench.benchmarks.assess.prior_fit import PriorFit
+from reconbench.benchmarks.assess.published.release import PublishedQuestion
+from reconbench.benchmarks.assess.question import Question
 from reconbench.benchmarks.assess.report import AssessmentReport, TableSource
+from reconbench.benchmarks.game.options import Options
+from reconbench.datasets.network.misfit import PairMisfit
 from reconbench.reports.assess.report import assess_html, assess_markdown, summarise_assessment
 
 HOSTILE = "<script>alert(1)</script>|`=1+1`[x](javascript:a)*_\u202e"
@@ -47,12 +52,14 @@ def make_budget(epsilon: float) -> Budget:
             AttackShares("prior", mean(0.6), mean(0.59), None),
             AttackShares("posterior", mean(0.65), mean(0.63), True),
         ),
-        best_possible=0.63,
-        best_converged=True,
+        best=BestPossible(0.63, mean(0.04)),
         fresh_gain=mean(0.04),
         ceiling=Ceiling(mean=0.69, gain=0.1, high=0.8),
         sure=Sure(30.0, 0.95),
-        accuracy=Accuracy(
+        any_prior_gain=0.2,
+        accuracy=MarginalsAccuracy(
+            k=2,
+            marginals=2,
             noise_sd=4.0,
             cell_error=3.19,
             typical_cell=5.0,
@@ -79,7 +86,7 @@ def make_report(
     )
     found = Assessment(
         known=(known, "sex"),
-        marginals=2,
+        reference="posterior",
         relation="replace-one",
         unit="a record",
         budgets=(make_budget(0.1), make_budget(1.0), make_budget(inf)),
@@ -95,7 +102,14 @@ def make_report(
         ),
     )
     budgets = (0.1, 1.0, inf)
-    question = Question("prior.bif", (target,), 1.0, epsilons=budgets, k=2, max_risk=0.05)
+    question = Question(
+        "prior.bif",
+        (target,),
+        epsilon=1.0,
+        epsilons=budgets,
+        mechanism_options=Options({"k": 2}),
+        max_risk=0.05,
+    )
     return AssessmentReport(question, found, TableSource(table, 200, "prior.bif", True, ()))
 
 
@@ -184,9 +198,7 @@ def test_what_a_prior_fitted_to_the_table_means_is_said(report: AssessmentReport
     text = " ".join(assess_markdown(report).split())
     assert "its budget is not counted here" in text
     assert "may gain more from the release than is said here" in text
-    assert "whatever is known of it beforehand” covers that" in text
-    text = " ".join(assess_markdown(change(report, proved=(), measured=())).split())
-    assert "with --max-risk and --measure advantage, one of the answers covers that" in text
+    assert "can expect to gain more than 20.0 percentage points on any record (proved)" in text
     read_in = replace(report, source=replace(report.source, fitted=False))
     assert "may gain more" not in assess_markdown(read_in)
 
@@ -242,7 +254,7 @@ def test_other_attacks_and_several_targets_have_their_columns(report: Assessment
         more,
         question=replace(
             report.question,
-            attacks=(*report.question.attacks, "rap"),
+            attacks=("rap",),
             targets=("income", "wealth"),
         ),
     )
@@ -280,11 +292,17 @@ def test_one_release_without_a_guarantee(report: AssessmentReport) -> None:
     budget = make_budget(1.0)
     attacks = tuple(replace(each, fresh=None) for each in budget.attacks)
     unstated = replace(
-        budget, epsilon=None, ceiling=None, fresh_gain=None, mu=None, attacks=attacks
+        budget,
+        epsilon=None,
+        ceiling=None,
+        any_prior_gain=None,
+        fresh_gain=None,
+        mu=None,
+        attacks=attacks,
     )
     single = replace(
         change(report, budgets=(unstated,), proved=(), measured=()),
-        question=replace(report.question, epsilon=inf, epsilons=(inf,), max_risk=None),
+        question=PublishedQuestion("prior.bif", ("income",), mechanism="gaussian-marginals"),
         source=replace(report.source, release="marginals.csv", fitted=False),
     )
     reader = read(assess_html(single))
@@ -296,3 +314,29 @@ def test_one_release_without_a_guarantee(report: AssessmentReport) -> None:
     assert "With the 2-way marginals in marginals.csv" in text
     assert "not stated" in assess_markdown(single)
     assert single.to_json()["question"]["epsilon"] is None
+
+
+def test_a_prior_that_misses_much_is_said_at_the_top(report: AssessmentReport) -> None:
+    pairs = tuple(
+        PairMisfit((one, "income"), bits, 1e-9, 0.3, 0.1)
+        for one, bits in (("<b>age</b>", 0.2), ("town", 0.05))
+    )
+    fit = PriorFit(("income",), 10, 4, 0.01, pairs)
+    source = replace(report.source, fit=fit, format="tab-separated, UTF-16", dropped=7)
+    text = " ".join(assess_markdown(replace(report, source=source)).split())
+    assert "Take care: the prior holds income independent of all known columns" in text
+    assert "misses much of what 2 of 10 pairs of columns have in common" in text
+    assert "misses something of 4, beyond chance (level 0.01); the largest:" in text
+    assert "town and income, 0.050 bits per record" in text and "<b>" not in text
+    assert "tab-separated, UTF-16" in text and "7 records" in text
+    assert (
+        sum(
+            item.startswith("Take care")
+            for item in summarise_assessment(replace(report, source=source))
+        )
+        == 2
+    )
+    quiet = replace(report.source, fit=PriorFit((), 10, 0, 0.01, ()))
+    text = assess_markdown(replace(report, source=quiet))
+    assert "Take care" not in text and "something of 0, beyond chance" in " ".join(text.split())
+    assert "Take care" not in assess_markdown(report)

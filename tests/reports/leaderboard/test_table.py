@@ -13,6 +13,7 @@ import pytest
 from scipy.stats import binom
 from scipy.stats import t as student
 
+from reconbench.benchmarks.game.options import Options
 from reconbench.benchmarks.game.play import AttackSpec, Game, Round, play
 from reconbench.benchmarks.store.summary import Summary, summarise
 from reconbench.reports import Leaderboard
@@ -281,12 +282,14 @@ def test_every_printed_value_ships_with_its_source() -> None:
     for each in load_printed_values().values():
         assert "California" in each.note and "Swanberg" in each.paper
     with pytest.raises(ValueError, match="not between 0 and 10"):
-        PrintedValues("p", "d", ("A",), 1.0, 10, "exact", "rap", 11, None, {}, "")
+        PrintedValues("p", "d", ("A",), 1.0, 10, 3, "exact", "rap", 11, None, {}, "")
 
 
 def test_a_printed_value_stands_beside_its_game_only(summary: Summary) -> None:
-    row = replace(summary, targets=("SEX",))
+    others = tuple(f"column {index}" for index in range(15))
+    row = replace(summary, targets=("SEX",), known=others)
     assert find_printed_values(row) is not None
+    assert find_printed_values(replace(row, seed=7, held_out=100)) is not None
     for other in (
         replace(row, targets=("AGEP",)),
         replace(row, epsilon=inf),
@@ -294,6 +297,13 @@ def test_a_printed_value_stands_beside_its_game_only(summary: Summary) -> None:
         replace(row, attack="prior"),
         replace(row, adversary="informed"),
         replace(row, attack_options={"steps": 1}),
+        replace(row, known=others[:3]),
+        replace(row, delta=1e-9),
+        replace(row, mechanism="pgm"),
+        replace(row, mechanism_options=Options({"k": 2})),
+        replace(row, attacker_prior="independent"),
+        replace(row, target_records=10),
+        replace(row, access="measurements"),
     ):
         assert find_printed_values(other) is None
     (found,) = Leaderboard.from_summaries([row]).rows

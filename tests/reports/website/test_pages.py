@@ -252,6 +252,38 @@ def test_a_site_with_an_assessment_is_confidential(folder: ResultFolder, write: 
     assert command.startswith(
         "reconbench assess --release r.csv --truth people.csv --prior prior.bif"
     )
+    assert "--reps" not in command
+
+
+def test_assessments_of_synthetic_tables_can_be_made_again() -> None:
+    planned = {
+        **ASSESSMENT,
+        "question": {**ASSESSMENT["question"], "k": None},
+        "mechanism": {
+            "name": "pgm",
+            "options": {"rows": "50n"},
+            "access": "measurements",
+            "relation": "replace-one",
+        },
+    }
+    command = write_assess_command(Assessment.from_json("ours", planned).document)
+    assert (
+        "--mechanism pgm --mechanism-option 'rows=\"50n\"' --access measurements --reps 2"
+        in command
+    )
+    released = {
+        **planned,
+        "source": {**ASSESSMENT["source"], "release": "out.csv", "held_out": "others.csv"},
+        "mechanism": {"name": "published-table", "relation": "add-or-remove-one"},
+    }
+    command = write_assess_command(Assessment.from_json("ours", released).document)
+    assert command.startswith(
+        "reconbench assess --synthetic out.csv --truth people.csv --relation add-or-remove-one"
+    )
+    assert "--held-out others.csv" in command and "--mechanism" not in command
+    silent = {**released, "question": {**planned["question"], "epsilon": None}}
+    command = write_assess_command(Assessment.from_json("ours", silent).document)
+    assert "--epsilon" not in command and "--relation" not in command
 
 
 def test_documents_that_are_no_assessments() -> None:

@@ -6,21 +6,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import get_type_hints
 
 from reconbench.benchmarks.game.setting import AXES, Setting
-from reconbench.benchmarks.store.summary import (
-    MEAN,
-    VALUE_MEANINGS,
-    Declaration,
-    Kind,
-    Summary,
-    declared_bounds,
-)
+from reconbench.benchmarks.store.summary import MEAN, VALUE_MEANINGS, Declaration, Kind, Summary
+from reconbench.benchmarks.store.tightest import declared_bounds
 from reconbench.reports.column import Column as Column
 from reconbench.reports.column import Direction as Direction
 from reconbench.reports.column import ReportError as ReportError
 from reconbench.reports.column import Value as Value
 from reconbench.reports.column import index_columns
+from reconbench.reports.leaderboard.columns.scores import SCORE_COLUMNS
+from reconbench.reports.leaderboard.columns.worlds import HELD_OUT_COLUMNS, RAD_COLUMNS
+from reconbench.reports.leaderboard.gap import ROWS_PER_RECORD
 from reconbench.reports.leaderboard.printed_values import find_printed_values
-from reconbench.reports.score_columns import SCORE_COLUMNS
 
 CONFIDENCES: Mapping[str, str] = {"0.05": "5 %", "0.5": "50 %", "0.95": "95 %"}
 _UNKNOWN = "a bound that neither the stored rows nor this version of reconbench declare"
@@ -79,35 +75,6 @@ _VALUES = index_columns(
         ),
     ]
 )
-_RAD = index_columns(
-    [
-        Column(
-            "rad",
-            "reconstruction advantage, from −1 to 1 (Guerra-Balboa 2026, Definition 4.1): the "
-            "success rate on records that took part, minus that of the same attack on the same "
-            "records when others took their place; mean over repetitions",
-            direction=Direction.LEAKED,
-        ),
-        Column(
-            "rad_low",
-            "lower end of the 95 % interval of rad (Student's t over repetitions)",
-            direction=Direction.LEAKED,
-        ),
-        Column("rad_high", "upper end of the 95 % interval of rad", direction=Direction.LEAKED),
-        Column(
-            "ceiling_rad",
-            "no attack has a larger advantage in expectation; mean over repetitions",
-            direction=Direction.ALLOWED,
-        ),
-        Column(
-            "rad_theorem",
-            "the source of ceiling_rad in Guerra-Balboa 2026: Theorem 4.3, from the channel of one "
-            "record, or Theorem 4.2, from the total variation of the guarantee",
-            "text",
-        ),
-    ]
-)
-
 # Axes of a setting that a leaderboard shows as two columns.
 _SECOND_COLUMNS: Mapping[str, Column] = {
     "known": Column("known_columns", "names of the known columns, comma-separated", "text"),
@@ -167,7 +134,14 @@ _DERIVED = (
     Column(
         "gap_attack",
         "weakness of the attack: best_possible − expected_success, in records; Monte Carlo error "
-        "can make it slightly negative",
+        "can make it slightly negative. Of a synthetic table that was also played longer, it is "
+        "counted from what the attack expects of the longest one",
+        direction=Direction.WEAK,
+    ),
+    Column(
+        "gap_rows",
+        "sampling of synthetic rows: what the same attack expects of the longest table that was "
+        "played, minus what it expects of this one. No protection: the generator can be run again",
         direction=Direction.WEAK,
     ),
     Column(
@@ -357,6 +331,12 @@ DICTIONARY: Mapping[str, Column] = index_columns(
             "boolean",
         ),
         Column(
+            "best_possible_at_most",
+            "certified upper bound on best_possible: that itself where it is exact; where counts "
+            "without noise leave more tables than could be listed, what each known row allows at "
+            "most; empty if some repetition has none",
+        ),
+        Column(
             "best_attack_95",
             "records that the Bayes-optimal attack on this very mechanism exceeds in at most 5 % "
             "of runs, over these releases: what lies between it and tightest_0.95, only knowledge "
@@ -365,7 +345,8 @@ DICTIONARY: Mapping[str, Column] = index_columns(
             Direction.LEAKED,
         ),
         *_CEILINGS.values(),
-        *_RAD.values(),
+        *RAD_COLUMNS.values(),
+        *HELD_OUT_COLUMNS.values(),
         *_VALUES.values(),
         Column(
             "above_ceiling",
@@ -400,10 +381,14 @@ DICTIONARY: Mapping[str, Column] = index_columns(
 _OPTIONAL = {
     *_CEILINGS,
     *_VALUES,
-    *_RAD,
+    *RAD_COLUMNS,
+    *HELD_OUT_COLUMNS,
     *PRINTED,
     "advantage",
     "target_records",
+    "access",
+    "held_out",
+    "gap_rows",
     "data_hash",
     "bound_errors",
 }
@@ -417,9 +402,15 @@ def select_columns(summaries: Sequence[Summary]) -> dict[str, Column]:
     """
     needed = dict.fromkeys(name for row in summaries for name in get_bound_values(row))
     if any(row.advantage for row in summaries):
-        needed |= dict.fromkeys(("advantage", *_RAD))
+        needed |= dict.fromkeys(("advantage", *RAD_COLUMNS))
+    if any(row.held_out for row in summaries):
+        needed |= dict.fromkeys(("held_out", *HELD_OUT_COLUMNS))
     if any(row.target_records for row in summaries):
         needed["target_records"] = None
+    if any(ROWS_PER_RECORD in row.facts for row in summaries):
+        needed["gap_rows"] = None
+    if any(row.access != AXES["access"].usual for row in summaries):
+        needed["access"] = None
     datasets = {row.dataset for row in summaries}
     if len({(row.dataset, row.data_hash) for row in summaries}) > len(datasets):
         needed["data_hash"] = None
@@ -435,7 +426,7 @@ def select_columns(summaries: Sequence[Summary]) -> dict[str, Column]:
     )
     columns: dict[str, Column] = {}
     for name, column in DICTIONARY.items():
-        if name == next(iter(_RAD)):
+        if name == next(iter(RAD_COLUMNS)):
             for other in needed:
                 if other not in _OPTIONAL:
                     unknown = Column(other, _UNKNOWN, direction=Direction.ALLOWED)

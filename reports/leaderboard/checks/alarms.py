@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from reconbench.benchmarks.game.setting import describe_setting
-from reconbench.benchmarks.store.summary import TOP, Summary, tightest, tightest_mean
+from reconbench.benchmarks.store.summary import Summary
+from reconbench.benchmarks.store.tightest import TOP, tightest, tightest_mean
+from reconbench.reports.leaderboard.checks.ahead_of_best import find_attacks_ahead
+from reconbench.reports.leaderboard.checks.self_check import check_scores
 from reconbench.reports.leaderboard.flags import Flag, find_flags
 from reconbench.reports.leaderboard.labels import label_attack
-from reconbench.reports.leaderboard.self_check import check_scores
 
 CAUSES = "the attack saw too much, or mechanism, prior or bound are not what they claim to be"
 
 
 def list_alarms(summaries: Sequence[Summary]) -> list[str]:
-    """A sentence for every row above its ceilings, and one if the scores contradict themselves."""
+    """A sentence for every row above its ceilings, for every attack above the best possible, and
+    one if the scores contradict themselves."""
     alarms = [text for row in summaries if (text := _describe_alarm(row)) is not None]
+    alarms += [attack.describe() for attack in find_attacks_ahead(summaries)]
     check = check_scores(summaries)
     return alarms if check is None or check.passed else [*alarms, check.describe()]
 
