@@ -14,9 +14,11 @@ import numpy as np
 import pytest
 
 from reconbench.attacks import AttackerView, ExactMatch, Metric
+from reconbench.attacks.marginals.measured import find_measurements
 from reconbench.benchmarks.game.result import Result
 from reconbench.datasets import Attribute, BayNet, Domain, Table
 from reconbench.mechanisms import GaussianMarginals
+from reconbench.mechanisms.marginals import marginal_counts
 
 
 @pytest.fixture(scope="session")
@@ -68,6 +70,40 @@ def make_view(toy_net: BayNet) -> Callable[..., tuple[AttackerView, Table]]:
         return view, table.project(targets)
 
     return make
+
+
+@pytest.fixture(scope="session")
+def enumerate_tables() -> Callable[[AttackerView], tuple[np.ndarray, np.ndarray]]:
+    """Every hidden table of a small game, as the numbers of its joint values, (tables, n), and its
+    posterior given noisy counts."""
+
+    def enumerate_all(view: AttackerView) -> tuple[np.ndarray, np.ndarray]:
+        measured = find_measurements(view.release, view.n)
+        assert measured is not None
+        values = np.array(list(np.ndindex(view.target_domain.sizes)))
+        prior = view.prior.conditional(view.known, view.targets).reshape(view.n, -1)
+        tables = np.array(list(np.ndindex((len(values),) * view.n)))
+        with np.errstate(divide="ignore"):
+            heights = np.log(prior[np.arange(view.n), tables]).sum(axis=1)
+        for t, choice in enumerate(tables):
+            table = view.known.join(Table(view.target_domain, values[choice]))
+            table = table.project(measured.domain.names)
+            sets = zip(measured.sets, measured.answers, measured.noise_sds, strict=True)
+            for columns, answer, sd in sets:
+                error = ((marginal_counts(table, columns) - answer) ** 2).sum()
+                heights[t] -= error / (2 * sd**2) if sd > 0 else (np.inf if error > 0 else 0.0)
+        weights = np.exp(heights - heights.max())
+        return tables, weights / weights.sum()
+
+    return enumerate_all
+
+
+@pytest.fixture
+def by_chains(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sample also those games that are small enough for an exact posterior."""
+    from reconbench.attacks.posterior import elimination
+
+    monkeypatch.setattr(elimination, "MOST_STEPS", 0)
 
 
 @pytest.fixture(scope="session")

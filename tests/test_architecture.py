@@ -27,8 +27,12 @@ RESULT_SCHEMA = {
     ("game", "result"),
     ("game", "setting"),
     ("store", "summary"),
-    ("assess", "report"),
+    ("store", "tightest"),
+    ("assess", "accuracy"),
+    ("assess", "assessment"),
     ("assess", "exposure"),
+    ("assess", "report"),
+    ("assess", "rows_report"),
     ("submissions", "verdict"),
 }
 # Modules of its own that a folder of the library may hold, its __init__ not counted.

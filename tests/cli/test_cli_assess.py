@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shlex
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,6 +21,7 @@ from reconbench.mechanisms import GaussianMarginals
 from reconbench.mechanisms.marginals_csv import read_release, write_release
 
 Run = Callable[..., Any]
+ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = "<script>alert(1)</script>"
 DOMAIN = Domain(
     (
@@ -126,14 +129,14 @@ def test_a_published_release(reconbench: Run, folder: Path) -> None:
         ((*ASSESS, *TARGETS, "--metric", "l1:1"), "not ordinal"),
         ((*ASSESS, *TARGETS, "--attack", "magic"), "unknown attack 'magic'"),
         ((*ASSESS, *TARGETS, "--prior", "people.csv"), ".bif file"),
-        ((*ASSESS, *TARGETS, "--truth", "people.csv"), "need --release"),
+        ((*ASSESS, *TARGETS, "--truth", "people.csv"), "needs --release"),
         ((*ASSESS, *TARGETS, "--out", "people.csv"), "cannot make the folder"),
         ((*PUBLISHED, *TARGETS, "--epsilon", "1"), "needs --truth"),
         ((*PUBLISHED, *TARGETS, "--truth", "people.csv"), "--epsilon"),
         ((*PUBLISHED, "--targets", "income", "--truth", "people.csv", "--epsilon", "1"), "missing"),
         (
             (*PUBLISHED, *TARGETS, "--truth", "people.csv", "--epsilon", "1", "--max-risk", "0.1"),
-            "do not combine them",
+            "do not combine it with --release",
         ),
     ],
 )
@@ -143,6 +146,115 @@ def test_bad_input_is_one_line(
     done = reconbench(*arguments, cwd=folder)
     assert done.returncode == 2 and message in done.stderr, done.stderr
     assert done.stderr.startswith("error: ") and done.stderr.count("\n") == 1
+    assert not (folder / "assessment").exists()
+
+
+PLAYED = ("assess", "people.csv", "--domain", "domain.json", *TARGETS, "--epsilon", "9", "--quiet")
+PGM = ("--mechanism", "pgm", "--mechanism-option", "structure=star")
+
+
+def test_a_synthetic_table_that_is_planned(reconbench: Run, folder: Path) -> None:
+    done = reconbench(
+        *PLAYED, *PGM, "--epsilons", "9", "--reps", "1", "--held-out", "people.csv", cwd=folder
+    )
+    assert done.returncode == 0, done.stderr
+    assert "With a synthetic table of 40 rows by pgm at ε = 9" in done.stdout
+    assert "no attack on this release can expect to gain more" in done.stdout
+    assert "off by" in done.stdout and "not in the table" in done.stdout
+    document = json.loads((folder / "assessment" / "report.json").read_text())
+    assert document["mechanism"]["name"] == "pgm"
+    assert document["source"]["held_out"] == "people.csv"
+    (budget,) = document["budgets"]
+    assert budget["best"]["gain"]["value"] > 0 and budget["memorisation"]["records"] == 40
+
+
+JUDGED = ("assess", "--synthetic", "people.csv", "--domain", "domain.json", "--quiet")
+
+
+def test_a_synthetic_table_that_is_out(reconbench: Run, folder: Path) -> None:
+    """The people themselves, published as if somebody had made them up."""
+    truth = ("--truth", "people.csv", "--attack", "knn")
+    stated = ("--epsilon", "1", "--delta", "1e-6", "--relation", "add-remove")
+    done = reconbench(*JUDGED, *TARGETS, *truth, *stated, "--json", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    (budget,) = document["budgets"]
+    assert document["mechanism"]["relation"] == "add-or-remove-one" and budget["ceiling"]
+    assert document["question"]["attacks"] == ["prior", "picked", "stack", "knn"]
+    assert (folder / "assessment" / "prior.bif").is_file()
+    prior = ("--prior", "assessment/prior.bif")
+    done = reconbench(*JUDGED, *TARGETS, *truth, *prior, "--out", "silent", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert "No guarantee was stated, so there is no ceiling" in done.stdout
+    assert not (folder / "silent" / "prior.bif").exists()
+    page = (folder / "silent" / "report.html").read_text()
+    assert SCRIPT not in page and "Few rows are no protection" in page
+
+
+def test_a_synthetic_table_without_its_truth(reconbench: Run, folder: Path) -> None:
+    lines = (folder / "people.csv").read_text().splitlines()
+    (folder / "out.csv").write_text("\n".join([*lines, *lines[1:]]) + "\n")
+    judged = ("assess", "--synthetic", "out.csv", "--domain", "domain.json", "--quiet")
+    done = reconbench(*judged, *TARGETS, "--epsilon", "1", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert "cannot be said without them" in done.stdout and "46.2 percentage points" in done.stdout
+    document = json.loads((folder / "assessment" / "report.json").read_text())
+    assert document["measured_success"] is None and document["source"]["fitted"]
+    assert not (folder / "assessment" / "prior.bif").exists()
+    page = (folder / "assessment" / "report.html").read_text()
+    assert "No success was measured" in page and SCRIPT not in page
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((*PLAYED, "--mechanism", "magic"), "unknown mechanism 'magic'"),
+        ((*PLAYED, "--mechanism-option", "rows=5"), "has no option 'rows'"),
+        ((*PLAYED, *PGM, "--k", "2"), "has no option 'k'"),
+        ((*PLAYED, *PGM, "--mechanism-option", "rows"), "must be key=value"),
+        ((*PLAYED, *PGM, "--mechanism-option", "rows=0"), "rows is 0"),
+        ((*PLAYED, "--mechanism", "pgm", "--mechanism-option", "structure=a+b"), "unknown column"),
+        ((*PLAYED, "--access", "measurements"), "needs a mechanism that fits a synthetic table"),
+        ((*PLAYED, "--access", "all"), "--access must be table or measurements"),
+        ((*PLAYED, *PGM, "--attack", "rap"), "attack 'rap' cannot play"),
+        ((*PLAYED, *PGM, "--held-out", "none.csv"), "cannot read none.csv"),
+        ((*PLAYED, "--relation", "add-remove"), "needs --synthetic and --epsilon"),
+        ((*PUBLISHED, *TARGETS, "--mechanism", "pgm"), "do not combine it with --release"),
+        ((*JUDGED, *TARGETS, *PGM), "do not combine it with --synthetic"),
+        ((*JUDGED, *TARGETS, "--reps", "3"), "do not combine it with --synthetic"),
+        ((*JUDGED, *TARGETS, "--noise-sd", "3"), "is about marginals: do not combine"),
+        ((*JUDGED, *TARGETS, "--release", "marginals.csv"), "is about marginals: do not combine"),
+        ((*JUDGED[:1], "people.csv", *JUDGED[1:], *TARGETS), "is named by --truth"),
+        ((*JUDGED, *TARGETS, "--delta", "0.1"), "it needs --epsilon"),
+        ((*JUDGED, *TARGETS, "--relation", "add-remove"), "it needs --epsilon"),
+        ((*JUDGED, *TARGETS, "--epsilon", "1", "--relation", "next"), "relation must be"),
+        ((*JUDGED, *TARGETS, "--epsilon", "0"), "epsilon must be"),
+        ((*JUDGED, *TARGETS, "--held-out", "people.csv"), "needs --truth"),
+        ((*JUDGED, *TARGETS), "40 rows, fewer than 50"),
+        ((*JUDGED, "--targets", "income,age,sex,flat"), "at least one column known"),
+        ((*JUDGED, *TARGETS, "--truth", "marginals.csv"), "'marginal' is not in the domain"),
+        ((*JUDGED[:2], "marginals.csv", *JUDGED[3:], *TARGETS), "lacks 3 of the known and target"),
+        ((*JUDGED[:3], *TARGETS), "--synthetic needs --domain"),
+    ],
+)
+def test_bad_input_about_synthetic_tables(
+    reconbench: Run, folder: Path, arguments: tuple[str, ...], message: str
+) -> None:
+    done = reconbench(*arguments, cwd=folder)
+    assert done.returncode == 2 and message in done.stderr, done.stderr
+    errors = [line for line in done.stderr.splitlines() if not line.startswith("assess:")]
+    assert len(errors) == 1 and errors[0].startswith("error: ")
+    assert not (folder / "assessment").exists()
+
+
+def test_labels_of_a_synthetic_table_that_nobody_declared(reconbench: Run, folder: Path) -> None:
+    lines = (folder / "people.csv").read_text().splitlines()
+    strange = [line.replace("young", "youngish") for line in lines]
+    (folder / "people.csv").write_text("\n".join(strange) + "\n")
+    done = reconbench(*JUDGED, *TARGETS, cwd=folder)
+    count = sum("youngish" in line for line in strange)
+    assert done.returncode == 2
+    assert f"'age' has 1 label in {count} of 40 rows ('youngish')" in done.stderr
     assert not (folder / "assessment").exists()
 
 
@@ -158,7 +270,16 @@ def test_too_few_records_and_bad_labels(reconbench: Run, folder: Path) -> None:
 
 def test_help_teaches(reconbench: Run) -> None:
     text = " ".join(reconbench("assess", "--help").stdout.split())
-    for words in ("domain file", "--max-risk", "confidential", "Examples:", "--release"):
+    for words in (
+        "domain file",
+        "--max-risk",
+        "confidential",
+        "Examples:",
+        "--release",
+        "--synthetic released.csv",
+        "--mechanism pgm",
+        "without any release",
+    ):
         assert words in text
 
 
@@ -187,8 +308,24 @@ def test_a_release_for_publication(reconbench: Run, tmp_path: Path) -> None:
     assert not (tmp_path / "m.csv").exists()
 
 
+def test_a_published_table_is_judged_as_the_page_shows(
+    reconbench: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The section of docs/synthetic.md, from its files to its two reports."""
+    monkeypatch.chdir(tmp_path)
+    page = (ROOT / "docs" / "synthetic.md").read_text(encoding="utf-8")
+    section = page.partition("## Judge a table that is out")[2]
+    code, *commands = re.findall(r"```(?:python|console)\n(.*?)```", section, flags=re.DOTALL)
+    exec(compile(code, "synthetic.md", "exec"), {})
+    for command in commands[:2]:
+        _, *arguments = shlex.split(command.replace("\\\n", "").removeprefix("$ "))
+        done = reconbench(*arguments)
+        assert done.returncode == 0, (command, done.stderr)
+    assert "What an attacker learns" in (tmp_path / "assessment" / "report.md").read_text()
+    assert "No success was measured" in (tmp_path / "outside" / "report.md").read_text()
+
+
 def test_pages_say_that_releases_are_not_for_publishing() -> None:
-    root = Path(__file__).resolve().parents[2]
     for name in ("README.md", "docs/assess.md", "mechanisms/marginals_csv.py"):
-        text = " ".join((root / name).read_text(encoding="utf-8").split())
+        text = " ".join((ROOT / name).read_text(encoding="utf-8").split())
         assert "floating point" in text and "Mironov 2012" in text, name

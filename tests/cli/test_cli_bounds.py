@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -159,6 +160,36 @@ def test_compare_and_draw(reconbench: Run, tmp_path: Path) -> None:
         (("risk", "--baseline", "0.1", "--mu", "1", "--relation", "swap"), "relation must be"),
         (("calibrate", "--risk", "0.1"), "give either --baseline or --prior-file"),
         (("calibrate", "--risk", "0.1", "--baseline", "0.1", "--measure", "x"), "one of success"),
+        (("risk", "--baseline", "0.1", "--mechanism", "gdp:m=1"), "did you mean 'mu'?"),
+        (("risk", "--baseline", "0.1", "--mechanism", "gdp:mu=?"), "must be a number, got '?'"),
+        (
+            ("risk", "--baseline", "0.1", "--mechanism", "gdp:mu=1", "--mu", "1"),
+            "give --mechanism without --epsilon, --mu and --gaussian",
+        ),
+        (("compare-bounds", "--mechanism", "gdp:mu=1", "--epsilon", "1"), "without --epsilon"),
+        (("ceiling", "--prior", "0.5", "--mechanism", "curve:no.csv"), "cannot read the curve"),
+        (
+            ("risk", "--baseline", "0.1", "--mechanism", "pure:epsilon=1", "--relation", "swap"),
+            "relation must be",
+        ),
+        (
+            ("calibrate", "--risk", "0.1", "--baseline", "0.1", "--mechanism", "gdp:mu=1"),
+            "exactly one free parameter (?) to calibrate, got none",
+        ),
+        (
+            (
+                "calibrate",
+                "--risk",
+                "0.1",
+                "--baseline",
+                "0.1",
+                "--mechanism",
+                "gdp:mu=?",
+                "--sensitivity",
+                "2",
+            ),
+            "give sensitivity=... within --mechanism",
+        ),
     ],
 )
 def test_bad_input(
@@ -172,3 +203,58 @@ def test_bad_input(
     assert done.returncode == 2 and done.stdout == ""
     assert done.stderr.startswith("error: ") and done.stderr.count("\n") == 1
     assert message in done.stderr
+
+
+def test_mechanisms_by_text(reconbench: Run) -> None:
+    """The same numbers as the budget that the mechanism stands for, with its relation."""
+    for command in (
+        ("risk", "--baseline", "0.1"),
+        ("ceiling", "--prior", "0.5", "--n", "10"),
+        ("compare-bounds", "--baseline", "0.1"),
+    ):
+        stated = answer(reconbench(*command, "--mu", "0.5", "--json"))
+        text = answer(reconbench(*command, "--mechanism", "gaussian:sigma=2.0", "--json"))
+        assert text.pop("mechanism") == "gaussian:sigma=2"
+        assert text == stated
+    sgd = ("--mechanism", "dp-sgd:noise=1,rate=0.01,steps=20")
+    found = answer(reconbench("risk", "--baseline", "0.1", *sgd, "--json"))
+    assert found["relation"] == "add-or-remove-one" and found["bound"] == "f-dp"
+    assert found["bounds"]["prior-exact"]["relation"] == "replace-one"
+    assert found["guarantee"] == f"{sgd[1]}, add-or-remove-one"
+    other = answer(
+        reconbench("risk", "--baseline", "0.1", *sgd, "--relation", "replace-one", "--json")
+    )
+    assert other["relation"] == "replace-one" and other["tv"] > found["tv"]
+
+
+def test_calibrating_a_mechanism(reconbench: Run, tmp_path: Path) -> None:
+    (tmp_path / "whole.csv").write_text("p0,p1,p2\n0.5,0.3,0.2\n")
+    arguments = ("calibrate", "--risk", "0.1", "--prior-file", "whole.csv")
+    found = answer(
+        reconbench(*arguments, "--mechanism", "gaussian:sigma=?", "--json", cwd=tmp_path)
+    )
+    assert found["value"] == pytest.approx(0.996, abs=1e-3) and found["parameter"] == "sigma"
+    assert found["bound"] == "prior-exact" and found["risk"] <= 0.1
+    shown = reconbench(*arguments, "--mechanism", "gaussian:sigma=?", cwd=tmp_path).stdout
+    assert found["solved"] in shown and "sigma at least" in shown
+    (tmp_path / "many.csv").write_text("prior\n" + "0.5\n" * 100)
+    share = answer(
+        reconbench("calibrate", "--risk", "0.9", "--prior-file", "many.csv", "--measure",
+                   "ceiling", "--mechanism", "pure:epsilon=?", "--json", cwd=tmp_path)
+    )  # fmt: skip
+    assert share["bound"] == "thm35" and share["risk"] <= 0.9 and share["value"] > 0.1
+
+
+def test_commands_of_the_documentation(reconbench: Run) -> None:
+    """The commands of docs/risk.md give the answers that it prints."""
+    text = (Path(__file__).parents[2] / "docs" / "risk.md").read_text(encoding="utf-8")
+    commands = [
+        shlex.split(line.removeprefix("$ reconbench "))
+        for line in text.splitlines()
+        if line.startswith("$ reconbench risk")
+    ]
+    printed = ("0.0151", "0.461", "0.344", "1.483e-3")
+    for command, value in zip(commands, printed, strict=True):
+        assert value in text
+        found = answer(reconbench(*command, "--json"))
+        assert found["success"] == pytest.approx(float(value), rel=2e-3)

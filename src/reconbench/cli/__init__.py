@@ -1,8 +1,8 @@
 """The command line. It only connects the packages.
 
-Each module holds the commands that it is named after; ``publishing`` has `submit`, `verify` and
-`site`. ``terminal`` prints tables and progress, ``_options`` holds shared options, ``_reports``
-writes the files of `run`.
+Each module holds the commands that it is named after; ``bounds`` has `ceiling`, `risk`,
+`compare-bounds` and `calibrate`, ``publishing`` `submit`, `verify` and `site`. ``terminal`` prints
+tables and progress, ``_options`` holds shared options, ``_reports`` writes the files of `run`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ import typer
 from reconbench.cli import (
     assess,
     audit,
-    bounds,
     data,
     games,
     plugins,
@@ -26,6 +25,8 @@ from reconbench.cli import (
     results,
     suites,
 )
+from reconbench.cli.bounds import calibrate
+from reconbench.cli.bounds import commands as bounds
 from reconbench.cli.publishing import site, submissions
 from reconbench.cli.terminal.tables import make_printable
 
@@ -65,7 +66,7 @@ app.command("game", help=games.GAME_HELP)(games.game)
 app.command("run", help=games.RUN_HELP)(games.run)
 app.command("ceiling", help=bounds.CEILING_HELP)(bounds.ceiling)
 app.command("risk", help=bounds.RISK_HELP)(bounds.risk)
-app.command("calibrate", help=bounds.CALIBRATE_HELP)(bounds.calibrate)
+app.command("calibrate", help=calibrate.HELP)(calibrate.calibrate)
 app.command("compare-bounds", help=bounds.COMPARE_HELP)(bounds.compare_bounds)
 app.command("assess", help=assess.HELP)(assess.assess)
 app.command("submit", help=submissions.SUBMIT_HELP)(submissions.submit)

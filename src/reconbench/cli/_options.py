@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
 from typing import Annotated, Any
 
 import typer
+
+from reconbench.benchmarks.game.setting import AXES
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 Sealed = Annotated[
@@ -41,6 +45,17 @@ MaxRows = Annotated[
 ]
 SuiteJobs = Annotated[int | None, typer.Option(min=1, help="Worker processes; default: all cores.")]
 
+Separator = Annotated[
+    str | None,
+    typer.Option(help="What separates the cells of a CSV: comma, semicolon, tab or pipe."),
+]
+Encoding = Annotated[
+    str | None, typer.Option(help="The encoding of a CSV, such as utf-8, latin-1 or utf-16.")
+]
+Decimal = Annotated[
+    str | None, typer.Option(help="The decimal sign of a CSV's numbers: point or comma.")
+]
+
 
 def split_columns(texts: Sequence[str]) -> tuple[str, ...]:
     """The names in comma-separated texts."""
@@ -59,3 +74,50 @@ def parse_options(texts: Sequence[str], flag: str) -> dict[str, Any]:
         except json.JSONDecodeError:
             options[key] = value
     return options
+
+
+# A suite has a seed of its own, options go with a mechanism, and the prior is hashed when played.
+_ELSEWHERE = ("mechanism_options", "seed", "data_hash")
+_FORMS: Mapping[str, str] = {
+    "dataset": "a name (see `list dataset`), `each`, a .bif file or file.py:function; repeatable",
+    "targets": "columns guessed at once, comma-separated, or `each`, `top-entropy:N`, `visit:A-B`; "
+    "repeated, another game",
+    "known": "columns, comma-separated, or `last:N`; an empty text for all that are no targets",
+    "epsilon": "numbers, comma-separated, or `inf`; repeatable",
+    "n": "whole numbers, comma-separated; repeatable",
+}
+
+Given = dict[str, list[str]]
+
+
+def with_axes(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command an option for every axis; it gets those that were given as ``axes``."""
+    signature = inspect.signature(command, eval_str=True)
+    names = [*(name for name in AXES if name not in _ELSEWHERE), "k"]
+    options = [
+        inspect.Parameter(
+            name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=None,
+            annotation=Annotated[list[str] | None, typer.Option(help=_describe(name))],
+        )
+        for name in names
+    ]
+
+    @wraps(command)
+    def call(*args: Any, **given: Any) -> None:
+        axes: Given = {name: texts for name in names if (texts := given.pop(name)) is not None}
+        command(*args, axes=axes, **given)
+
+    own = [each for name, each in signature.parameters.items() if name != "axes"]
+    described: Any = call
+    described.__signature__ = signature.replace(parameters=[*own, *options])
+    described.__annotations__ = {each.name: each.annotation for each in (*own, *options)}
+    del described.__wrapped__
+    return call
+
+
+def _describe(name: str) -> str:
+    title = AXES[name].title if name in AXES else "columns per marginal"
+    form = _FORMS.get(name)
+    return f"Instead of the suite's {title}" + (f": {form}." if form else "; repeatable.")

@@ -80,7 +80,7 @@ class Reports:
         from reconbench.benchmarks.store.store import StoreWriteError
         from reconbench.benchmarks.store.summary import summarise
         from reconbench.datasets.atomic_files import write_atomic
-        from reconbench.reports.leaderboard.alarms import list_alarms
+        from reconbench.reports.leaderboard.checks.alarms import list_alarms
         from reconbench.reports.leaderboard.page import render_page
         from reconbench.reports.leaderboard.table import Leaderboard
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+import shlex
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from reconbench.cli._options import Json, split_columns
+from reconbench.cli._options import Decimal, Encoding, Json, Separator, split_columns
+from reconbench.cli.terminal.own_tables import describe_misfit, read_records, say
 from reconbench.cli.terminal.progress import report_download
-from reconbench.cli.terminal.tables import print_pairs, print_table
+from reconbench.cli.terminal.tables import make_printable, print_pairs, print_table
 
 if TYPE_CHECKING:
     from reconbench.datasets.network.fit import StructureSearch
@@ -22,6 +24,10 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
 )
+
+
+# One record says nothing about how columns hang together.
+FEWEST_RECORDS = 2
 
 
 class Structure(StrEnum):
@@ -48,13 +54,15 @@ def describe(
     Examples:
       reconbench data describe acs
       reconbench data describe fire --column "ALS Unit"
+      reconbench data describe bn:insurance
       reconbench data describe prior.bif --json
     """
     from reconbench.benchmarks import plugins
     from reconbench.datasets import BayNet
+    from reconbench.datasets.standard_networks import PREFIX
 
     loaded = plugins.load_prior(prior)
-    card = _read_card(prior)
+    card = plugins.read_card(prior)
     columns = loaded.domain.attributes if column is None else (loaded.domain[column],)
     if as_json:
         described: dict[str, Any] = {
@@ -77,7 +85,7 @@ def describe(
         for i, name in enumerate(loaded.domain.names)
     }
     print_table(
-        card.get("title", prior),
+        str(card.get("title", prior)),
         ["column", "values", "ordinal", "visited", "parents"],
         [
             [
@@ -90,7 +98,17 @@ def describe(
             for attribute in columns
         ],
     )
-    print_pairs({key: value for key, value in card.items() if isinstance(value, str)})
+    shown = {
+        key: make_printable(f"{value:,}" if isinstance(value, int) else value)
+        for key, value in card.items()
+        if isinstance(value, str | int)
+    }
+    print_pairs(shown)
+    game = card.get("game")
+    if prior.startswith(PREFIX) and isinstance(game, dict):
+        flags = [part for key, names in game.items() for part in (f"--{key}", ",".join(names))]
+        command = ["reconbench", "game", "--dataset", prior, *flags, "--epsilon", "1"]
+        typer.echo(f"play: {shlex.join(command)}")
     scores = card.get("held_out", {}).get("mean_log_likelihood_nats", {})
     if scores:
         print_table(
@@ -102,7 +120,7 @@ def describe(
 
 @app.command()
 def fit(
-    table: Annotated[Path, typer.Argument(help="A CSV file with a header.")],
+    table: Annotated[Path, typer.Argument(help="A CSV file with a header, or a .parquet file.")],
     domain: Annotated[Path | None, typer.Option(help="The domain file (JSON).")] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="The .bif file to write.")] = None,
     suggest_domain: Annotated[
@@ -117,6 +135,9 @@ def fit(
     smoothing: Annotated[
         float, typer.Option(help="Pseudo-records per combination of parent values.")
     ] = 1.0,
+    separator: Separator = None,
+    encoding: Encoding = None,
+    decimal: Decimal = None,
     as_json: Json = False,
 ) -> None:
     """Fit a prior to your own table.
@@ -124,19 +145,33 @@ def fit(
     The attacker is assumed to know labels and bin edges, so they must be public: they come from a
     domain file, not from the table. `--suggest-domain` drafts one to edit.
 
+    How a CSV is written (separator, encoding, decimal sign) is found out and said; where it cannot
+    be told, the error names the option that decides. What the network cannot express is reported:
+    the pairs of columns whose counts in the table it does not explain.
+
     \b
     Examples:
       reconbench data fit table.csv --suggest-domain domain.json
       reconbench data fit table.csv --domain domain.json -o prior.bif
       reconbench game --dataset prior.bif --targets income --epsilon 1
     """
-    from reconbench.datasets import own_table, save_prior
+    from reconbench.datasets import DomainError, save_prior
     from reconbench.datasets.atomic_files import write_json_atomic
     from reconbench.datasets.network import fit as fitting
     from reconbench.datasets.network.bif import codebook_path
+    from reconbench.datasets.network.misfit import measure_misfit
+    from reconbench.datasets.own_table import CsvStyle, read_domain
+    from reconbench.datasets.own_table.draft import draft_domain, is_draft
 
+    style = CsvStyle(separator, encoding, decimal)
     if suggest_domain is not None:
-        write_json_atomic(suggest_domain, own_table.suggest_domain(table))
+        if suggest_domain.exists() and not is_draft(suggest_domain):
+            raise ValueError(
+                f"{suggest_domain} exists and is no draft: it would be lost; choose another name"
+            )
+        draft, found = draft_domain(table, style)
+        write_json_atomic(suggest_domain, draft)
+        say(table, found.describe())
         typer.echo(
             f"{suggest_domain}: a draft; read its notes and edit it, then use it with --domain"
         )
@@ -146,8 +181,19 @@ def fit(
             "data fit needs --domain FILE and --out FILE.bif; "
             "--suggest-domain FILE drafts a domain file to edit"
         )
-    codebook_path(out)
-    records = own_table.read_table(table, own_table.read_domain(domain))
+    codebook = codebook_path(out)
+    for given in (domain, table):
+        if codebook.resolve() == given.resolve():
+            raise ValueError(
+                f"{out} comes with a codebook, {codebook}, which would overwrite {given}; choose "
+                "another name"
+            )
+    own = read_records(table, read_domain(domain), style)
+    records = own.table
+    if len(records) < FEWEST_RECORDS:
+        raise ValueError(
+            f"{table} has {len(records)} record; a network needs at least {FEWEST_RECORDS}"
+        )
     searches: dict[str, StructureSearch] = {
         Structure.GREEDY: fitting.GreedyMutualInformation(max_parents, smoothing=smoothing),
         Structure.HILL_CLIMB: fitting.HillClimbBIC(max_parents),
@@ -158,18 +204,28 @@ def fit(
     names = (structure, Structure.CHOW_LIU, Structure.INDEPENDENT)
     compared: dict[str, StructureSearch] = {name: searches[name] for name in names}
     scores = fitting.score_held_out(records, compared, smoothing) if len(records) >= 10 else {}
-    card = {
+    card: dict[str, Any] = {
         "title": table.name,
         "records": len(records),
+        "records_dropped": own.dropped,
         "data_sha256": records.sha256(),
         "fitting": {"structure": repr(searches[structure]), "smoothing": smoothing},
         "held_out": {"mean_log_likelihood_nats": scores},
     }
+    try:
+        misfit = measure_misfit(net, records)
+        card["misfit"] = misfit.to_json()
+        lines = describe_misfit(misfit)
+    except DomainError as error:
+        lines = [f"whether the network misses anything is not known: {error}"]
     save_prior(net, out, card)
     if as_json:
-        summary = {"prior": str(out), "codebook": str(codebook_path(out)), **card}
+        read = {"format": own.format.describe(), "missing": own.missing, "other": own.other}
+        summary = {"prior": str(out), "codebook": str(codebook), "read": read, **card}
         typer.echo(json.dumps(summary, ensure_ascii=False))
         return
+    for line in lines:
+        typer.echo(line)
     for name, score in scores.items():
         typer.echo(f"held-out log-likelihood, {name}: {score:.3f} nats per record")
     typer.echo(str(out))
@@ -201,39 +257,66 @@ def sample(
 @app.command()
 def fetch(
     source: Annotated[Source, typer.Argument(help="A public source.")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="The CSV file to write.")],
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="The CSV file to write.")] = None,
+    prior: Annotated[
+        Path | None,
+        typer.Option(
+            help="The .bif file to write: a prior fitted as the shipped one of the source."
+        ),
+    ] = None,
     state: Annotated[str, typer.Option(help="ACS: two-letter state.")] = "CA",
     year: Annotated[int, typer.Option(help="ACS: survey year.")] = 2018,
     file: Annotated[
-        Path | None, typer.Option(help="A file that you already have; default: download it.")
+        Path | None,
+        typer.Option(
+            help="A file that you already have, also the Census Bureau's .zip; default: download."
+        ),
     ] = None,
 ) -> None:
-    """Fetch a public source as a table, and write its domain file beside it.
+    """Fetch a public source as a table with its domain file, or as a prior, or both.
+
+    The prior is fitted as the shipped one of that source was, which takes a minute or two for
+    a large state. It can be played at once, also by the suites of papers.
 
     \b
     Examples:
-      reconbench data fetch acs --state CA -o acs-ca.csv
-      reconbench data fetch fire --file Fire_Calls.csv -o fire.csv
-      reconbench data fit acs-ca.csv --domain acs-ca.domain.json -o acs-ca.bif
+      reconbench data fetch acs --state CA --prior acs-ca.bif
+      reconbench run swanberg --dataset acs-ca.bif
+      reconbench data fetch acs --state CA --file csv_pca.zip -o acs-ca.csv
+      reconbench data fetch fire --file Fire_Calls.csv -o fire.csv --prior fire-all.bif
     """
+    from reconbench.datasets import save_prior
     from reconbench.datasets.atomic_files import write_json_atomic
+    from reconbench.datasets.network.bif import codebook_path
     from reconbench.datasets.sources import load_acs, load_fire
+    from reconbench.datasets.sources.source_priors import fit_source
 
+    if out is None and prior is None:
+        raise ValueError("data fetch needs --out FILE.csv, --prior FILE.bif or both")
+    if prior is not None:
+        codebook_path(prior)
     progress = report_download()
     if source is Source.ACS:
         loaded = load_acs(state, year, file, progress=progress)
+        extract = f"{len(loaded):,} people of {state.upper()}, {year}"
     else:
         loaded = load_fire(file, progress=progress)
-    domain = out.with_suffix(".domain.json")
-    _write_csv(loaded.to_pandas().to_csv(index=False), out)
-    write_json_atomic(domain, loaded.domain.to_json())
-    typer.echo(f"{out}: {len(loaded)} records")
-    typer.echo(str(domain))
+        extract = f"{len(loaded):,} unit responses"
+    if out is not None:
+        domain = out.with_suffix(".domain.json")
+        _write_csv(loaded.to_pandas().to_csv(index=False), out)
+        write_json_atomic(domain, loaded.domain.to_json())
+        typer.echo(f"{out}: {len(loaded)} records")
+        typer.echo(str(domain))
+    if prior is not None:
+        net, card = fit_source(loaded, source.value, extract)
+        save_prior(net, prior, card)
+        typer.echo(f"{prior}: fitted to {len(loaded)} records; play it with --dataset {prior}")
 
 
 @app.command()
 def release(
-    table: Annotated[Path, typer.Argument(help="Your table: CSV with a header.")],
+    table: Annotated[Path, typer.Argument(help="Your table: CSV with a header, or .parquet.")],
     domain: Annotated[Path, typer.Option(help="The domain file (JSON); it must be public.")],
     epsilon: Annotated[float, typer.Option(help="Total privacy budget ε of the file.")],
     delta: Annotated[float, typer.Option(help="Total δ of the file, greater than 0.")],
@@ -246,6 +329,9 @@ def release(
         list[str] | None,
         typer.Option(help="Release only marginals with one of these columns, comma-separated."),
     ] = None,
+    separator: Separator = None,
+    encoding: Encoding = None,
+    decimal: Decimal = None,
     as_json: Json = False,
 ) -> None:
     """Release k-way marginals of a table for publication, with OpenDP's discrete Gaussian noise.
@@ -261,11 +347,12 @@ def release(
       reconbench assess --release out.csv --truth people.csv --domain domain.json \\
           --targets income --noise-sd SCALE
     """
-    from reconbench.datasets import own_table
+    from reconbench.datasets.own_table import CsvStyle, read_domain
     from reconbench.mechanisms.marginals_csv import write_release
     from reconbench.mechanisms.vetted_release import release_vetted_marginals
 
-    records = own_table.read_table(table, own_table.read_domain(domain))
+    style = CsvStyle(separator, encoding, decimal)
+    records = read_records(table, read_domain(domain), style).table
     chosen = split_columns(columns or [])
     vetted = release_vetted_marginals(
         records.project(chosen) if chosen else records,
@@ -302,13 +389,3 @@ def _write_csv(text: str, out: Path | None) -> None:
         typer.echo(text, nl=False)
     else:
         write_atomic(out, text)
-
-
-def _read_card(prior: str) -> dict[str, Any]:
-    from reconbench.datasets import shipped
-    from reconbench.datasets.network.bif import load_codebook
-
-    if prior.endswith(".bif"):
-        card: dict[str, Any] = load_codebook(Path(prior)).get("card", {})
-        return card
-    return shipped.card(prior) if (shipped.DATA / f"{prior}.bif").is_file() else {}

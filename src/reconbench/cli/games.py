@@ -16,6 +16,7 @@ import typer
 
 from reconbench.cli._options import (
     BoundFiles,
+    Given,
     Jobs,
     MaxRows,
     MemoryLimit,
@@ -26,6 +27,7 @@ from reconbench.cli._options import (
     Timeout,
     parse_options,
     split_columns,
+    with_axes,
 )
 from reconbench.cli.terminal.progress import show_progress
 from reconbench.cli.terminal.result_tables import print_alarms, print_game
@@ -64,6 +66,11 @@ Finished rows are stored in the output folder and never computed twice, so a run
 resumes where it was. Rows made by another code version are kept but not used: see
 `reconbench results`.
 
+Any suite can be played on any data set, or in another setting: --dataset, --targets, --known,
+--epsilon, --n and the other axes replace that axis in every block of games. Blocks on columns that
+the data set has not are left out if other blocks fit; computations are left out. One line says what
+was replaced and how many games remain. docs/suites.md has the rules.
+
 Attacks run in worker processes. If an attack raises an error, returns invalid guesses, exceeds
 --timeout or --memory-limit, or crashes its process, only that row fails: it records the reason, all
 other rows are played. A failed row is kept and not tried again unless --retry-failed is given.
@@ -86,6 +93,8 @@ Examples:
   reconbench run quick --force
   reconbench run quick --attack my_attack.py:MyAttack --seal
   reconbench run quick --scheduler tcp://head-node:8786
+  reconbench run swanberg --dataset acs-ca.bif
+  reconbench run quick --dataset my_data.py:my_data --targets top-entropy:3 --epsilon 1,3,inf
   reconbench run kulynych
   reconbench run path/to/suite.toml
 """
@@ -141,6 +150,19 @@ def game(
     target_records: Annotated[
         int, typer.Option(min=0, help="Score only this many records of the table; 0 for all.")
     ] = 0,
+    access: Annotated[
+        str,
+        typer.Option(
+            help="What the attacker sees of a synthetic release: the `table`, or `measurements`: "
+            "also what the generator was fitted to."
+        ),
+    ] = "table",
+    held_out: Annotated[
+        int,
+        typer.Option(
+            min=0, help="Also attack this many records that were not in the table, and compare."
+        ),
+    ] = 0,
     bound: BoundFiles = None,
     reps: Annotated[int, typer.Option(min=1, help="Repetitions.")] = 5,
     seed: Annotated[
@@ -165,7 +187,7 @@ def game(
     from reconbench.benchmarks.run.runner import Unit, play_units
     from reconbench.benchmarks.run.worker_process import Limits
     from reconbench.benchmarks.store.summary import summarise
-    from reconbench.reports.leaderboard.alarms import list_alarms
+    from reconbench.reports.leaderboard.checks.alarms import list_alarms
 
     limits = Limits.of(timeout, memory_limit)
     limit_players(limits.seconds)
@@ -192,6 +214,8 @@ def game(
                 adversary=adversary,
                 advantage=advantage,
                 target_records=target_records,
+                access=access,
+                held_out=held_out,
                 seed=drawn.seed if drawn is not None else seed or 0,
                 rep=rep,
             ),
@@ -232,9 +256,16 @@ def game(
         raise typer.Exit(ALARM)
 
 
+@with_axes
 def run(
     suite: SuiteName,
-    out: Annotated[Path | None, typer.Option(help="Output folder; default results/SUITE.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="Output folder; default results/SUITE, with the values of replaced axes "
+            "in its name."
+        ),
+    ] = None,
     attack: Annotated[
         list[str] | None, typer.Option(help="Add an attack: a name or file.py:Class; repeatable.")
     ] = None,
@@ -265,6 +296,8 @@ def run(
     ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Do not show progress.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="End with one JSON object.")] = False,
+    *,
+    axes: Given,
 ) -> None:
     from reconbench.benchmarks.game.result import Status
     from reconbench.benchmarks.game.row_schema.agreement import Drift
@@ -274,6 +307,7 @@ def run(
     from reconbench.benchmarks.run.worker_process import Limits
     from reconbench.benchmarks.store.seal import check_can_hide, find_seal
     from reconbench.benchmarks.store.store import Store
+    from reconbench.benchmarks.suites.replaced_axes import replace_axes
     from reconbench.benchmarks.suites.suite import MOST_ROWS, find_suite
     from reconbench.cli._reports import Reports
 
@@ -283,6 +317,9 @@ def run(
     limits = Limits.of(timeout, memory_limit)
     limit_players(limits.seconds)
     chosen = find_suite(suite)
+    replaced = replace_axes(chosen, axes, max_rows or MOST_ROWS) if axes else None
+    if replaced is not None:
+        chosen = replaced.suite
     folder = out or Path("results") / chosen.name
     drawn = None
     if seal:
@@ -299,6 +336,8 @@ def run(
     )
     workers = jobs or available_cores()
     facts = {"suite": f"{chosen.name}: {chosen.description}"}
+    if replaced is not None:
+        typer.echo(replaced.describe(), err=True)
     if units:
         facts["seed"] = str(units[0].game.seed)
     if drawn is not None:
@@ -348,11 +387,13 @@ def run(
         failed = [key for key in todo.keys if stored[key].status is Status.FAILED]
         error = store.get(failed[:1])[failed[0]].error if failed else None
     if as_json:
-        end = {"rows": todo.total, "failures": len(failed), "store": str(store.path)}
-        end |= {"played": played, "stale": reports.stale, "changed": len(changed)}
-        end |= {"drift": drift.to_json()}
+        end: dict[str, Any] = {"rows": todo.total, "failures": len(failed)}
+        end |= {"store": str(store.path), "played": played, "stale": reports.stale}
+        end |= {"changed": len(changed), "drift": drift.to_json()}
         end |= {"alarms": shown.alarms, "self_check": shown.self_check}
         end |= {"csv": str(reports.csv), "html": str(reports.html)}
+        if replaced is not None:
+            end |= {"replaced": replaced.describe()}
         typer.echo(json.dumps(end))
     else:
         shown.print()

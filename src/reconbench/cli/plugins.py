@@ -18,12 +18,14 @@ from reconbench.cli.terminal.tables import print_pairs, print_table
 
 LIST_HELP = """List the available attacks, mechanisms, data sets, bounds or metrics.
 
-Without a kind, all five are listed. Plugins of other installed packages are included.
+Without a kind, all five are listed. Plugins of other installed packages are included. Data sets are
+listed with their number of columns, licence and source.
 
 \b
 Examples:
   reconbench list
   reconbench list attack
+  reconbench list datasets
   reconbench list bound --json
 """
 
@@ -70,6 +72,7 @@ def list_(
 ) -> None:
     from reconbench.benchmarks import plugins
 
+    listed: dict[str, Any]
     if kind in SUITES:
         from reconbench.benchmarks.suites.suite import shipped
 
@@ -83,16 +86,29 @@ def list_(
             return
         for name, entries in every.items():
             typer.echo(f"{name}:")
-            print_pairs(entries)
+            _print_listed(name, entries)
         return
     if as_json:
         typer.echo(json.dumps(listed, ensure_ascii=False, indent=1))
     else:
+        _print_listed(kind, listed)
+
+
+def _print_listed(kind: str, listed: dict[str, Any]) -> None:
+    if kind.removesuffix("s") != "dataset":
         print_pairs(listed)
+        return
+    keys = ("title", "columns", "licence", "source")
+    rows = [[name, *(card.get(key, "") for key in keys)] for name, card in listed.items()]
+    print_table("", ["dataset", *keys], rows, texts_in=("title", "licence", "source"))
 
 
-def _list_kind(kind: str) -> dict[str, str]:
+def _list_kind(kind: str) -> dict[str, Any]:
+    """The entries of a kind by name: the card of a data set, what any other is in one line."""
     from reconbench.benchmarks import plugins
+
+    if kind == "dataset":
+        return plugins.list_cards()
 
     if kind == "bound":
         from reconbench.benchmarks.plugins.bounds import describe_bounds

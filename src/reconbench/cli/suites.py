@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from reconbench.cli._options import Json, SuiteJobs, SuiteName, SuiteReps
+from reconbench.cli._options import Given, Json, SuiteJobs, SuiteName, SuiteReps, with_axes
 from reconbench.cli.terminal.tables import print_pairs, print_table
 
 if TYPE_CHECKING:
@@ -63,6 +63,7 @@ def list_(as_json: Json = False) -> None:
 
 
 @app.command()
+@with_axes
 def show(
     suite: SuiteName,
     out: Annotated[
@@ -75,20 +76,29 @@ def show(
     reps: SuiteReps = None,
     jobs: SuiteJobs = None,
     as_json: Json = False,
+    *,
+    axes: Given,
 ) -> None:
     """Show a suite's games and computations, with estimates of time and memory.
+
+    Axes that are given replace those of the suite, as in `run`.
 
     \b
     Examples:
       reconbench suite show swanberg-fig6
+      reconbench suite show swanberg --dataset acs-ca.bif
       reconbench suite show quick --out results/quick
       reconbench suite show path/to/suite.toml --reps 50 --json
     """
     from reconbench.benchmarks.run.cost_estimates import estimate
     from reconbench.benchmarks.run.runner import available_cores
+    from reconbench.benchmarks.suites.replaced_axes import replace_axes
     from reconbench.benchmarks.suites.suite import find_suite
 
     chosen = find_suite(suite)
+    replaced = replace_axes(chosen, axes, LISTED_ROWS) if axes else None
+    if replaced is not None:
+        chosen = replaced.suite
     rows = chosen.count_rows(repetitions=reps)
     if rows > LISTED_ROWS:
         _show_count(chosen, rows, as_json)
@@ -104,11 +114,14 @@ def show(
             "description": chosen.description,
             "parts": [part.name for part in chosen.parts],
             "computations": computations,
+            **({"replaced": replaced.describe()} if replaced is not None else {}),
             **(_plan_json(plan, workers) if plan else {"games": []}),
         }
         typer.echo(json.dumps(described, ensure_ascii=False))
         return
     typer.echo(f"{chosen.name}: {chosen.description}")
+    if replaced is not None:
+        typer.echo(replaced.describe())
     if plan:
         header, lines, common = _drop_common([_describe_game(estimate) for estimate in plan.games])
         if common:

@@ -6,6 +6,7 @@ import csv
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -220,12 +221,14 @@ def _name_apart(folders: Sequence[Path]) -> list[str]:
 def _read_columns(results: Iterable[ResultFolder]) -> Mapping[str, tuple[str, ...]]:
     """The columns of the data sets of reconbench's own that rows were played on, by their hash."""
     from reconbench.benchmarks import plugins
-    from reconbench.benchmarks.store.source_code import is_ours
+    from reconbench.datasets import DomainError
+    from reconbench.datasets.named import load_named
 
-    used = {stored.row.dataset for folder in results for stored in folder.rows}
     columns = {}
-    for name, point in plugins.get_entries("dataset").items():
-        if name in used and is_ours(point.value.partition(":")[0].strip()):
-            prior = plugins.load_prior(name)
+    for name in {stored.row.dataset for folder in results for stored in folder.rows}:
+        if plugins.get_file(name) is not None:
+            continue
+        with suppress(DomainError):  # of another package, or pgmpy is not installed here
+            prior = load_named(name)
             columns[prior.sha256()] = prior.domain.names
     return columns

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 def print_game(rows: Sequence[Result]) -> None:
     """Print one line per attack and repetition, then advantages and errors."""
-    from reconbench.benchmarks.store.summary import PUBLISHED, tightest, tightest_mean
+    from reconbench.benchmarks.store.tightest import PUBLISHED, tightest, tightest_mean
 
     first = rows[0]
     scored = f", {first.scored} of them scored" if first.scored < first.n else ""
@@ -38,6 +38,7 @@ def print_game(rows: Sequence[Result]) -> None:
             "expected",
             "prior",
             "expected prior",
+            "best possible",
             "most on average",
             "ceiling 5/50/95 %",
             f"published ({PUBLISHED})",
@@ -50,6 +51,7 @@ def print_game(rows: Sequence[Result]) -> None:
                 "" if row.expected_successes is None else f"{row.expected_successes:.1f}",
                 row.baseline_successes,
                 f"{row.baseline_expected:.1f}",
+                "" if row.best_possible is None else f"{row.best_possible:.1f}",
                 f"{tightest_mean(row.ceilings):.1f}" if row.ceilings else "",
                 "/".join(f"{value:g}" for value in tightest(row.ceilings).values()),
                 "/".join(f"{value:g}" for value in row.ceilings.get(PUBLISHED, {}).values()),
@@ -57,6 +59,14 @@ def print_game(rows: Sequence[Result]) -> None:
             for row in rows
         ],
     )
+    _print_advantages(rows)
+    _print_held_out(rows)
+    errors = [f"{row.attack}: {row.error}" for row in rows if row.error]
+    for text in errors + _describe_bound_errors(rows):
+        Console(stderr=True).print(Text(make_printable(text)))
+
+
+def _print_advantages(rows: Sequence[Result]) -> None:
     measured = [row for row in rows if row.rad is not None]
     for attack in dict.fromkeys(row.attack for row in measured):
         own = [row for row in measured if row.attack == attack]
@@ -64,14 +74,27 @@ def print_game(rows: Sequence[Result]) -> None:
         ceiling = sum(row.rad_ceiling or 0.0 for row in own) / len(own)
         Console().print(
             Text(
-                f"{attack}: advantage {mean:.3f} over the same attack on {first.advantage} "
+                f"{attack}: advantage {mean:.3f} over the same attack on {own[0].advantage} "
                 f"replaced records per table; at most {ceiling:.3f} ({own[0].rad_theorem})"
             ),
             soft_wrap=True,
         )
-    errors = [f"{row.attack}: {row.error}" for row in rows if row.error]
-    for text in errors + _describe_bound_errors(rows):
-        Console(stderr=True).print(Text(make_printable(text)))
+
+
+def _print_held_out(rows: Sequence[Result]) -> None:
+    from reconbench.benchmarks.store.summary import summarise
+
+    for summary in summarise(rows):
+        if summary.held_out_success is None or summary.memorised is None:
+            continue
+        Console().print(
+            Text(
+                f"{summary.attack}: {summary.held_out_success:.3f} of {summary.held_out} records "
+                f"outside each table guessed right; gains {summary.memorised:+.3f} more on records "
+                "inside"
+            ),
+            soft_wrap=True,
+        )
 
 
 def _describe_bound_errors(rows: Sequence[Result]) -> list[str]:
@@ -152,7 +175,7 @@ def _cut_lines(title: str, header: list[str], rows: list[list[str]]) -> ShownTab
 def _tabulate_games(summaries: Sequence[Summary]) -> ShownTable:
     """Shares of records by game and attack, mean over games that differ only in their columns."""
     from reconbench.benchmarks.game.setting import find_varying_axes, format_axis
-    from reconbench.benchmarks.store.summary import TOP, tightest, tightest_mean
+    from reconbench.benchmarks.store.tightest import TOP, tightest, tightest_mean
 
     varying = find_varying_axes(summaries, "dataset", "epsilon")
     groups: dict[tuple[str, ...], list[Summary]] = {}

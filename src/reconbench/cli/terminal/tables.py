@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Literal
 
 from rich import box
@@ -30,8 +30,17 @@ def print_pairs(pairs: Mapping[str, str]) -> None:
     Console().print(grid)
 
 
-def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    """Print a table; in a file or a pipe it is as wide as it needs to be, unless COLUMNS is set."""
+def print_table(
+    title: str,
+    header: Sequence[str],
+    rows: Sequence[Sequence[object]],
+    texts_in: Collection[str] = (),
+) -> None:
+    """Print a table; in a file or a pipe it is as wide as it needs to be, unless COLUMNS is set.
+
+    The first column and those of ``texts_in`` are flush left, others, which hold numbers or short
+    words, flush right.
+    """
     narrow = sys.stdout.isatty() or "COLUMNS" in os.environ
     console = Console(width=None if narrow else UNBOUNDED)
     table = Table(
@@ -44,7 +53,7 @@ def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[objec
     columns = [[name, *(row[index] for row in texts)] for index, name in enumerate(header)]
     widths = _fit_widths(columns, console.width - 2 * len(columns) - 1)
     for index, name in enumerate(header):
-        side: Literal["left", "right"] = "left" if index == 0 else "right"
+        side: Literal["left", "right"] = "left" if index == 0 or name in texts_in else "right"
         table.add_column(
             Text(name), justify=side, overflow="fold", width=widths[index] if widths else None
         )

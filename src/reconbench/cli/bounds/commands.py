@@ -1,4 +1,4 @@
-"""`reconbench ceiling`, `risk`, `calibrate` and `compare-bounds`: the bounds on their own."""
+"""`reconbench ceiling`, `risk` and `compare-bounds`: the bounds on their own."""
 
 from __future__ import annotations
 
@@ -12,6 +12,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from reconbench.cli._options import Json
+from reconbench.cli.bounds.guarantee_options import (
+    Delta,
+    Epsilon,
+    Gaussian,
+    MechanismText,
+    Mu,
+    RelationName,
+    build_guarantee,
+    name_mechanism,
+)
 from reconbench.cli.terminal.tables import print_pairs, print_table
 
 if TYPE_CHECKING:
@@ -31,40 +41,30 @@ column `prior` with the success of the best guess from the prior, or columns p0,
 whole prior. Ceilings need replace-one neighbours: with --relation add-remove, the guarantee is
 converted first (replacing is removing and adding).
 
+--mechanism states the mechanism itself; docs/guarantees.md lists the kinds.
+
 \b
 Examples:
   reconbench ceiling --prior 0.56 --n 100 --epsilon 1 --delta 1e-5
   reconbench ceiling --prior 0.56 --n 100 --mu 0.268 --json
   reconbench ceiling --prior-file priors.csv --epsilon 3 --gaussian --confidence 0.99
+  reconbench ceiling --prior 0.56 --mechanism laplace:scale=5,queries=15
   reconbench ceiling --prior 0.56 --epsilon 1 --bound my_bound.py:MyBound --bound thm35
 """
 
 RISK_HELP = """Compute the success and advantage on one target that each applicable bound allows.
 
 The headline is the smallest bound for a secret guessed exactly, whatever its prior. Bounds that
-need replace-one neighbours convert an add-remove guarantee.
+need replace-one neighbours convert an add-remove guarantee. --mechanism states the mechanism
+itself, with its own relation unless --relation says otherwise; docs/guarantees.md lists the kinds.
 
 \b
 Examples:
   reconbench risk --baseline 0.1 --mu 1
   reconbench risk --baseline 1e-6 --epsilon 4 --delta 1e-5 --json
   reconbench risk --baseline 0.1 --mu 1 --relation add-remove
-"""
-
-CALIBRATE_HELP = """Find the largest epsilon and mu, and the least noise, for a given risk.
-
---measure is success, advantage, generalised-advantage, worst-advantage (over all baselines), or
-ceiling (the share of targets recovered at 95 % confidence, with one prior per target in
---prior-file). A secret is guessed exactly; add --any-event where a guess may be right for several
-values (an age within a year). Columns p0, p1, ... in --prior-file give whole priors, which need
-less noise. --sensitivity is that between neighbours under --relation: for a count it is 1 under
-add-remove.
-
-\b
-Examples:
-  reconbench calibrate --risk 0.05 --baseline 1e-9 --measure advantage
-  reconbench calibrate --risk 0.1 --baseline 0.5 --relation add-remove
-  reconbench calibrate --risk 0.8 --prior-file priors.csv --measure ceiling --json
+  reconbench risk --baseline 0.1 --mechanism dp-sgd:noise=1.0,rate=0.004,steps=792
+  reconbench risk --baseline 0.1 --mechanism gaussian:sigma=2+laplace:scale=5,queries=15
 """
 
 COMPARE_HELP = """Compare all bounds on one target over many baselines, and optionally draw them.
@@ -73,22 +73,12 @@ COMPARE_HELP = """Compare all bounds on one target over many baselines, and opti
 Examples:
   reconbench compare-bounds --epsilon 1
   reconbench compare-bounds --mu 1 --baseline 0.001 --baseline 0.1 --json
+  reconbench compare-bounds --mechanism discrete-gaussian:sigma=4,queries=10
   reconbench compare-bounds --epsilon 2 --delta 1e-5 --figure bounds.svg
 """
 
 BASELINES = (1e-6, 1e-4, 0.01, 0.1, 0.25, 0.5, 0.75, 0.9)
 CURVE = 101
-REPLACE_ONE = "replace-one"
-
-Epsilon = Annotated[float | None, typer.Option(help="Privacy budget ε; `inf` for no noise.")]
-Delta = Annotated[float, typer.Option(help="Privacy parameter δ; 0 for pure DP.")]
-Mu = Annotated[float | None, typer.Option(help="Parameter μ of Gaussian DP, instead of --epsilon.")]
-Gaussian = Annotated[
-    bool, typer.Option("--gaussian", help="The mechanism is Gaussian, calibrated to the budget.")
-]
-RelationName = Annotated[
-    str, typer.Option("--relation", help="Neighbouring relation: replace-one or add-remove.")
-]
 PriorFile = Annotated[
     Path | None, typer.Option(help="CSV file with a column `prior`, or p0, p1, ...")
 ]
@@ -105,7 +95,8 @@ def ceiling(
     delta: Delta = 1e-5,
     mu: Mu = None,
     gaussian: Gaussian = False,
-    relation: RelationName = REPLACE_ONE,
+    mechanism: MechanismText = None,
+    relation: RelationName = None,
     bound: Annotated[
         list[str] | None,
         typer.Option(help="Only this bound: a name or file.py:Class; repeatable."),
@@ -120,7 +111,7 @@ def ceiling(
     from reconbench.bounds import CONFIDENCES, as_replace_one
     from reconbench.bounds.guarantees.guarantee import stated_pair
 
-    stated = _build_guarantee(epsilon, delta, mu, relation, gaussian=gaussian)
+    stated = build_guarantee(epsilon, delta, mu, relation, mechanism, gaussian=gaussian)
     tight = as_replace_one(stated)
     if (prior is None) == (prior_file is None):
         raise ValueError("give either --prior (with --n) or --prior-file")
@@ -140,6 +131,7 @@ def ceiling(
         "prior_mean": float(best.mean()),
         "bounds": _compute_ceilings(bound or [], targets, tight, levels),
     }
+    report |= name_mechanism(mechanism)
     if as_json:
         typer.echo(json.dumps(report, ensure_ascii=False))
         return
@@ -163,13 +155,15 @@ def risk(
     delta: Delta = 1e-5,
     mu: Mu = None,
     gaussian: Gaussian = False,
-    relation: RelationName = REPLACE_ONE,
+    mechanism: MechanismText = None,
+    relation: RelationName = None,
     as_json: Json = False,
 ) -> None:
     from reconbench.bounds import risk_bounds, risk_report
 
-    guarantee = _build_guarantee(epsilon, delta, mu, relation, gaussian=gaussian)
+    guarantee = build_guarantee(epsilon, delta, mu, relation, mechanism, gaussian=gaussian)
     report = risk_report(baseline, guarantee, risk_bounds(delta=delta))
+    report |= name_mechanism(mechanism)
     if as_json:
         typer.echo(json.dumps(report, ensure_ascii=False))
         return
@@ -195,58 +189,13 @@ def risk(
     )
 
 
-def calibrate(
-    risk: Annotated[float, typer.Option(help="The largest risk to allow.")],
-    baseline: Annotated[
-        float | None, typer.Option(help="Success of the best guess without the release.")
-    ] = None,
-    prior_file: PriorFile = None,
-    measure: Annotated[str, typer.Option(help="The risk to bound; see above.")] = "advantage",
-    delta: Delta = 1e-5,
-    sensitivity: Annotated[
-        float, typer.Option(help="L2 sensitivity under --relation, to compute the noise.")
-    ] = 1.0,
-    relation: RelationName = REPLACE_ONE,
-    any_event: Annotated[
-        bool, typer.Option("--any-event", help="A guess may be right for several values.")
-    ] = False,
-    as_json: Json = False,
-) -> None:
-    from reconbench.bounds import calibration_report
-
-    if (baseline is None) == (prior_file is None) and measure != "worst-advantage":
-        raise ValueError("give either --baseline or --prior-file")
-    base: Any = 0.0 if baseline is None else baseline
-    whole: Floats | None = None
-    if prior_file is not None:
-        base, whole = read_priors(prior_file)
-    report = calibration_report(
-        risk,
-        base,
-        measure,
-        delta,
-        sensitivity,
-        relation=relation,
-        priors=whole,
-        any_event=any_event,
-    )
-    if as_json:
-        typer.echo(json.dumps(report, ensure_ascii=False))
-        return
-    shown = {key: report[key] for key in ("measure", "threshold", "relation", "delta")}
-    # None and no answer are for programs; the sentences say both.
-    shown |= {key: report[key] for key in ("epsilon", "mu") if report.get(key) is not None}
-    if report.get("mu") is not None:
-        shown |= {"sensitivity": report["sensitivity"], "sigma": report["sigma"]}
-    print_pairs({key: _format_value(value) for key, value in (shown | report["answer"]).items()})
-
-
 def compare_bounds(
     epsilon: Epsilon = None,
     delta: Delta = 1e-5,
     mu: Mu = None,
     gaussian: Gaussian = False,
-    relation: RelationName = REPLACE_ONE,
+    mechanism: MechanismText = None,
+    relation: RelationName = None,
     baseline: Annotated[list[float] | None, typer.Option(help="A baseline; repeatable.")] = None,
     figure: Annotated[Path | None, typer.Option(help="The SVG file to draw the curves to.")] = None,
     as_json: Json = False,
@@ -257,7 +206,7 @@ def compare_bounds(
     from reconbench.datasets.atomic_files import write_atomic
     from reconbench.reports import curves_svg
 
-    guarantee = _build_guarantee(epsilon, delta, mu, relation, gaussian=gaussian)
+    guarantee = build_guarantee(epsilon, delta, mu, relation, mechanism, gaussian=gaussian)
     listed = bounds.risk_bounds(delta=delta)
     report = bounds.compare_bounds(baseline or list(BASELINES), guarantee, listed)
     if figure is not None:
@@ -265,6 +214,7 @@ def compare_bounds(
         series = {name: entry["success"] for name, entry in curves["bounds"].items()}
         title = f"Success on one target, {guarantee.describe()}"
         write_atomic(figure, curves_svg(title, curves["baselines"], series))
+    report |= name_mechanism(mechanism)
     if as_json:
         typer.echo(json.dumps(report, ensure_ascii=False))
         return
@@ -280,24 +230,6 @@ def compare_bounds(
     print_table(f"Success by baseline, {report['guarantee']}", header, rows)
     if figure is not None:
         typer.echo(str(figure))
-
-
-def _build_guarantee(
-    epsilon: float | None, delta: float, mu: float | None, relation: str, *, gaussian: bool
-) -> Guarantee:
-    from reconbench.bounds import ApproxDP, GaussianDP, PureDP, gaussian_mu
-    from reconbench.bounds.guarantees.relation import as_relation
-
-    neighbours = as_relation(relation)
-    if (epsilon is None) == (mu is None):
-        raise ValueError("give either --epsilon (with --delta) or --mu")
-    if mu is not None:
-        return GaussianDP(mu, neighbours)
-    if gaussian:
-        return GaussianDP(gaussian_mu(epsilon or 0.0, delta), neighbours)
-    if delta == 0:
-        return PureDP(epsilon or 0.0, neighbours)
-    return ApproxDP(epsilon or 0.0, delta, neighbours)
 
 
 def _build_targets(best: Floats, whole: Floats | None, budget: ApproxDP | PureDP) -> Targets:
@@ -370,9 +302,3 @@ def read_priors(path: Path) -> tuple[Floats, Floats | None]:
     if names == ["prior"]:
         return values[:, 0], None
     return values.max(axis=1), values
-
-
-def _format_value(value: Any) -> str:
-    if isinstance(value, dict):
-        return ", ".join(f"{key} {_format_value(item)}" for key, item in value.items())
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
