@@ -6,15 +6,21 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 SUITE ?= quick
-OUT ?= results/$(SUITE)
 JOBS ?= $(shell nproc 2>/dev/null || echo 1)
-BENCH_FLAGS := $(if $(REPS),--reps $(REPS)) $(if $(SEED),--seed $(SEED)) $(if $(ATTACK),--attack $(ATTACK))
+BENCH_FLAGS := $(if $(REPS),--reps $(REPS)) $(if $(SEED),--seed $(SEED)) $(if $(ATTACK),--attack $(ATTACK)) $(if $(OUT),--out $(OUT)) \
+  $(if $(DATASET),--dataset "$(DATASET)") $(if $(TARGETS),--targets "$(TARGETS)") \
+  $(if $(KNOWN),--known "$(KNOWN)") $(if $(EPSILON),--epsilon $(EPSILON)) $(if $(N),--n $(N))
 
-.PHONY: help setup bench results test coverage browser lint format perf docs clean
+RESULTS_PAGE = $(BIN)/python docs/generate results_page docs/results.csv --datasets docs/datasets.csv --out docs
+
+.PHONY: help setup bench results datasets synthetic test coverage browser lint format perf docs clean
 
 help:
-	@echo "make bench   run the $(SUITE) suite (SUITE= REPS= SEED= JOBS= ATTACK= OUT=) and write its leaderboard"
+	@echo "make bench   run the $(SUITE) suite (SUITE= REPS= SEED= JOBS= ATTACK= OUT=) and write its leaderboard;"
+	@echo "             DATASET= TARGETS= KNOWN= EPSILON= N= replace these in its games, comma-separated"
 	@echo "make results play every attack on every column and write docs/results.md (an hour on 2 cores)"
+	@echo "make datasets  play three columns of every data set and write their part of docs/results.md"
+	@echo "make synthetic  play all attacks on synthetic tables and write docs/synthetic-results.md (half an hour)"
 	@echo "make test    run all tests"
 	@echo "make coverage  run all tests and print the branch coverage of each module"
 	@echo "make lint    ruff, ruff format and mypy (library and tests)"
@@ -41,13 +47,24 @@ $(VENV)/.docs: $(VENV)/.core
 	touch $@
 
 bench: $(VENV)/.core
-	$(BIN)/reconbench run $(SUITE) --out $(OUT) --jobs $(JOBS) $(BENCH_FLAGS)
+	$(BIN)/reconbench run $(SUITE) --jobs $(JOBS) $(BENCH_FLAGS)
 
 results: $(VENV)/.core
 	$(BIN)/reconbench run attacks --out results/attacks --jobs $(JOBS)
 	$(BIN)/reconbench run optimum --out results/optimum --jobs $(JOBS)
 	$(BIN)/python docs/generate results_data results/attacks results/optimum --out docs/results.csv
-	$(BIN)/python docs/generate results_page docs/results.csv --out docs
+	$(RESULTS_PAGE)
+
+datasets: $(VENV)/.core
+	$(BIN)/reconbench run datasets --out results/datasets --jobs $(JOBS)
+	$(BIN)/reconbench run datasets-optimum --out results/datasets-optimum --jobs $(JOBS)
+	$(BIN)/python docs/generate results_data results/datasets results/datasets-optimum --out docs/datasets.csv
+	$(RESULTS_PAGE)
+
+synthetic: $(VENV)/.core
+	$(BIN)/reconbench run synthetic --out results/synthetic --jobs $(JOBS)
+	$(BIN)/python docs/generate synthetic_data results/synthetic --out docs/synthetic.csv
+	$(BIN)/python docs/generate synthetic_page docs/synthetic.csv --out docs/synthetic-results.md
 
 test: $(VENV)/.dev browser
 	$(BIN)/pytest -n $(JOBS) --dist worksteal --benchmark-disable $(COVERAGE)

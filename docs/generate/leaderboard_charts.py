@@ -287,7 +287,8 @@ def _gradient() -> alt.Legend:
 
 def split() -> alt.FacetChart:
     shades = alt.Scale(
-        domain=list(PARTS.values()), range=[PALETTE[1], PALETTE[0], PALETTE[3], PALETTE[4]]
+        domain=list(PARTS.values()),
+        range=[PALETTE[1], PALETTE[2], PALETTE[0], PALETTE[3], PALETTE[4]],
     )
     bars = (
         alt.Chart()

@@ -21,6 +21,7 @@ from scipy.optimize import brentq
 from scipy.special import zeta
 
 from generate.errata import ERRATA
+from generate.own_data import list_own_figures
 from generate.rendering import render
 from generate.reproduction_games import describe_figures, read_games
 from reconbench.attacks.metrics import WithinL1
@@ -278,6 +279,7 @@ def render_page() -> str:
         "reproduction.md.j2",
         **{paper.__name__: paper() for paper in papers},
         **describe_figures(read_games()),
+        own_data=list_own_figures(),
         errata=ERRATA,
     )
 

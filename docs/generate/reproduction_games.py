@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from generate.results_data import read_csv, read_current_rows
+from generate.results_data import FILE, read_current_rows
 from reconbench.benchmarks import plugins
 from reconbench.benchmarks.game.play import Game
 from reconbench.benchmarks.game.result import Result
@@ -174,7 +174,7 @@ def _count_signs(games: pd.DataFrame, dataset: str, column: str) -> list[int]:
 def compute_gains_by_table(dataset: str, column: str, epsilon: float) -> list[int]:
     """RAP's gain over the prior on each table of the results page."""
     successes: dict[str, dict[int, int]] = {}
-    for line in read_csv(OUTCOMES.read_text(encoding="utf-8")).to_dict("records"):
+    for line in FILE.read_csv(OUTCOMES.read_text(encoding="utf-8")).to_dict("records"):
         setting = [line[name] for name in ("dataset", "column", "epsilon", "adversary")]
         if setting == [dataset, column, epsilon, "realistic"]:
             successes[line["attack"]] = dict(zip(line["reps"], line["successes"], strict=True))

@@ -5,7 +5,8 @@
 One line per attack, column and budget, with the outcome of every repetition, so that each number of
 the page can be computed again from this file alone. ``generate.results_page`` does so.
 
-Lists (``successes``, ``best``, ``exact``) go with ``reps``. ``best`` is what the best possible
+Lists (``successes``, ``expected``, ``best``, ``exact``) go with ``reps``. ``expected`` is what the
+guesses are worth given the release. ``best`` is what the best possible
 attack expects and ``exact`` the prior-exact ceiling on the mean; only reference attacks have them.
 ``best_error`` is the Monte Carlo error of the mean of ``best``, ``unconverged`` the repetitions in
 which it is not to be trusted. The other numbers are means over repetitions.
@@ -14,7 +15,6 @@ which it is not to be trusted. The other numbers are means over repetitions.
 from __future__ import annotations
 
 import argparse
-import io
 import json
 import sys
 from collections.abc import Iterable, Sequence
@@ -24,16 +24,20 @@ from statistics import fmean
 import numpy as np
 import pandas as pd
 
+from generate.outcome_lists import OutcomeFile
 from reconbench.benchmarks import plugins
 from reconbench.benchmarks.game.result import Result, Status
 from reconbench.benchmarks.store import export_import
-from reconbench.benchmarks.store.summary import REFERENCES, pool_optima, read_stated_optimum
+from reconbench.benchmarks.store.optimum import REFERENCES, pool_optima, read_stated_optimum
 from reconbench.datasets.atomic_files import write_atomic
 
 PUBLISHED = "thm35"
 EXACT = "prior-exact"
 CELL = ["dataset", "column", "values", "epsilon"]
 LISTS = {"reps": int, "successes": int, "best": float, "unconverged": int, "exact": float}
+LISTS |= {"expected": float}
+# Lists that files from before them do not have.
+LATER = ("expected",)
 TEXTS = ("dataset", "column", "mechanism", "metric", "adversary", "attack")
 OPTIONAL = ("published_50", "published_95", "best_error")
 COLUMNS = (
@@ -42,8 +46,11 @@ COLUMNS = (
 )
 
 
+FILE = OutcomeFile(COLUMNS, LISTS, decimals=2, texts=TEXTS, optional=OPTIONAL, later=LATER)
+
+
 class ResultsError(ValueError):
-    """Rows or a data file of which no results page can be made."""
+    """Rows of which no results page can be made."""
 
 
 def read_current_rows(folder: Path) -> list[Result]:
@@ -116,7 +123,14 @@ def _join_line(rows: Sequence[Result]) -> dict[str, object]:
         ),
         "unconverged": tuple(rep for rep, optimum in stated.items() if not optimum.converged),
         "exact": tuple(row.ceilings[EXACT]["mean"] for row in done) if stated else (),
+        "expected": _read_expected(done),
     }
+
+
+def _read_expected(rows: Sequence[Result]) -> tuple[float, ...]:
+    """What the guesses are worth given the release, if that is known in every repetition."""
+    scores = [row.expected_successes for row in rows]
+    return tuple(score for score in scores if score is not None) if None not in scores else ()
 
 
 def _sort_key(line: dict[str, object]) -> tuple[object, ...]:
@@ -125,44 +139,15 @@ def _sort_key(line: dict[str, object]) -> tuple[object, ...]:
     return (line["dataset"], position, *(line[name] for name in names))
 
 
-def to_csv(lines: pd.DataFrame) -> str:
-    """Write lists separated by blanks, their numbers to a hundredth."""
-    written = lines.copy()
-    for name in LISTS:
-        written[name] = [
-            " ".join(f"{value:.2f}" if isinstance(value, float) else str(value) for value in values)
-            for values in lines[name]
-        ]
-    return written.to_csv(index=False, float_format="%.6g", lineterminator="\n")
-
-
-def read_csv(text: str) -> pd.DataFrame:
-    """Read what ``to_csv`` wrote."""
-    lines = pd.read_csv(
-        io.StringIO(text),
-        dtype=dict.fromkeys((*TEXTS, *LISTS), str),
-        keep_default_na=False,
-        na_values={name: [""] for name in OPTIONAL},
-    )
-    if tuple(lines.columns) != COLUMNS:
-        raise ResultsError(f"a file of outcomes has the columns {', '.join(COLUMNS)}")
-    try:
-        for name, kind in LISTS.items():
-            lines[name] = [tuple(map(kind, str(cell).split())) for cell in lines[name]]
-    except ValueError as error:
-        raise ResultsError(f"the column {name} does not hold outcomes: {error}") from None
-    return lines
-
-
 def split_games(lines: pd.DataFrame) -> pd.DataFrame:
-    """One row per game: ``rep``, ``success``, ``best``, ``converged`` and ``exact``.
+    """One row per game: ``rep``, ``success``, ``expected``, ``best``, ``converged``, ``exact``.
 
     ``cell`` numbers the columns at a budget in the order of the lines.
     """
     games = lines.assign(cell=lines.groupby(CELL, sort=False).ngroup())
     games = games[games["reps"].map(len) > 0]
     for line in games.to_dict("records"):
-        for name in ("successes", "best", "exact"):
+        for name in ("successes", "best", "exact", "expected"):
             if len(line[name]) != len(line["reps"]) and (line[name] or name == "successes"):
                 raise ResultsError(
                     f"{line['attack']!r} on {line['column']}: {len(line[name])} {name} for "
@@ -170,14 +155,16 @@ def split_games(lines: pd.DataFrame) -> pd.DataFrame:
                 )
     pairs = list(zip(games["reps"], games["unconverged"], strict=True))
     games["converged"] = [[rep not in unconverged for rep in reps] for reps, unconverged in pairs]
-    for name in ("best", "exact"):
+    for name in ("best", "exact", "expected"):
         games[name] = [
             values or (np.nan,) * len(reps)
             for values, reps in zip(games[name], games["reps"], strict=True)
         ]
-    by_rep = {"reps": "rep", "successes": "success", "best": "best", "exact": "exact"}
+    by_rep = {"reps": "rep", "successes": "success"}
+    by_rep |= {name: name for name in ("best", "exact", "expected")}
     games = games.explode([*by_rep, "converged"]).rename(columns=by_rep)
-    types = {"rep": int, "success": int, "best": float, "exact": float, "converged": bool}
+    types = {"rep": int, "success": int, "converged": bool}
+    types |= dict.fromkeys(("best", "exact", "expected"), float)
     return games.astype(types).reset_index(drop=True)
 
 
@@ -188,7 +175,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = parser.parse_args(arguments)
     try:
         rows = (row for folder in chosen.stores for row in read_current_rows(folder))
-        write_atomic(chosen.out, to_csv(join_repetitions(rows)))
+        write_atomic(chosen.out, FILE.to_csv(join_repetitions(rows)))
     except (ValueError, OSError) as error:
         sys.stderr.write(f"error: {error}\n")
         return 1

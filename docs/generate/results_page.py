@@ -1,8 +1,9 @@
 """Write docs/results.md: are the published ceilings loose, or the attacks weak?
 
-    python docs/generate results_page docs/results.csv --out docs
+    python docs/generate results_page docs/results.csv --datasets docs/datasets.csv --out docs
 
-Writes ``results.md`` and ``img/results-gap.svg`` from the data file of ``generate.results_data``.
+Writes ``results.md`` and ``img/results-gap.svg`` from data files of ``generate.results_data``: the
+games on every column of two data sets, and those on three columns of every data set.
 The words are in ``templates/results.md.j2``; every number, and every word that depends on one, is
 computed.
 """
@@ -21,9 +22,10 @@ import pandas as pd
 
 from generate import results_statistics as statistics
 from generate.rendering import render
-from generate.results_data import CELL, ResultsError, read_csv, split_games
+from generate.results_data import CELL, FILE, ResultsError, split_games
+from generate.results_datasets import describe_datasets
 from generate.results_statistics import INFORMED, PARTS, REALISTIC
-from reconbench.benchmarks.store.summary import REFERENCES
+from reconbench.benchmarks.store.optimum import REFERENCES
 from reconbench.datasets.atomic_files import write_atomic
 from reconbench.reports.statistics import holm
 from reconbench.reports.text.number_format import budget, name
@@ -40,15 +42,21 @@ Record = dict[Hashable, Any]
 
 
 class Results:
-    """All outcomes of one setting, checked to hold what the page is about."""
+    """All outcomes of one setting, checked to hold what the page is about.
 
-    def __init__(self, lines: pd.DataFrame) -> None:
+    With ``expected``, attacks are scored by what their guesses are worth given the release, which
+    has the mean of the successes and a fraction of their noise; where that is not known, as drawn.
+    """
+
+    def __init__(self, lines: pd.DataFrame, *, expected: bool = False) -> None:
         setting = lines[["n", "k", "delta", "mechanism", "metric", "seed"]].drop_duplicates()
         if len(setting) != 1:
             raise ResultsError(
                 f"the page is about one n, k, δ, mechanism, metric and seed, got {len(setting)}"
             )
         self.lines, self.games = lines, split_games(lines)
+        if expected and self.games["expected"].notna().all():
+            self.games["success"] = self.games["expected"]
         self.setting = setting.to_dict("records")[0]
         cells = self.games[["cell", *CELL]].drop_duplicates().set_index("cell")
         columns = cells["dataset"] + " " + cells["column"]
@@ -73,8 +81,8 @@ class Results:
         return named.astype(object).mask(named.isna(), None).to_dict("records")
 
 
-def render_page(results: Results) -> str:
-    """The whole page, as Markdown."""
+def render_page(results: Results, many: Results | None = None) -> str:
+    """The whole page, as Markdown; ``many`` are the games on all data sets."""
     games, cells = results.games, results.cells
     realistic = games[games["adversary"] == REALISTIC]
     ours = realistic[realistic["attack"] == REFERENCE].groupby("cell")
@@ -94,6 +102,7 @@ def render_page(results: Results) -> str:
         columns=cells.drop_duplicates(["dataset", "column"]).groupby("dataset", sort=False).size(),
         budgets=sorted(cells["epsilon"].unique()),
         setting=results.setting,
+        datasets=None if many is None else describe_datasets(many, REFERENCE, WEAK),
         repetitions=results.lines.groupby("adversary")["reps"].agg(_describe_span).to_dict(),
         lost=int(results.lines[["failures", "skipped"]].sum().sum()),
         figure=FIGURE.as_posix(),
@@ -194,12 +203,17 @@ def draw_gap(results: Results) -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="docs/generate results_page", description=__doc__)
     parser.add_argument("data", type=Path, help="the CSV file of generate.results_data")
+    parser.add_argument("--datasets", type=Path, help="the same, of the games on all data sets")
     parser.add_argument("--out", type=Path, required=True, help="the folder to write to")
     chosen = parser.parse_args(arguments)
     try:
-        results = Results(read_csv(chosen.data.read_text(encoding="utf-8")))
+        results = Results(FILE.read_csv(chosen.data.read_text(encoding="utf-8")))
+        many = None
+        if chosen.datasets is not None:
+            text = chosen.datasets.read_text(encoding="utf-8")
+            many = Results(FILE.read_csv(text), expected=True)
         (chosen.out / FIGURE).parent.mkdir(parents=True, exist_ok=True)
-        write_atomic(chosen.out / "results.md", render_page(results))
+        write_atomic(chosen.out / "results.md", render_page(results, many))
         write_atomic(chosen.out / FIGURE, draw_gap(results))
     except (ValueError, OSError) as error:
         sys.stderr.write(f"error: {error}\n")

@@ -16,7 +16,7 @@ from typing import cast
 import numpy as np
 import pandas as pd
 
-from reconbench.benchmarks.store.summary import REFERENCES
+from reconbench.benchmarks.store.optimum import REFERENCES
 from reconbench.reports.statistics import FLIPS, SEED, holm, sign_flip
 
 REALISTIC, INFORMED = REFERENCES

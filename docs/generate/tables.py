@@ -1,4 +1,4 @@
-"""Write the tables of the documentation that follow from the code: columns, bounds, tightness.
+"""Write the tables of the documentation that follow from the code: columns, bounds, data sets.
 
 Each table stands in its page between ``<!-- table: NAME -->`` and ``<!-- end -->``.
 """
@@ -11,17 +11,22 @@ from pathlib import Path
 
 import numpy as np
 
-from reconbench.benchmarks.store.summary import declared_bounds
+from reconbench.benchmarks.store.tightest import declared_bounds
 from reconbench.bounds import (
     FdpProgram,
     FdpRecursion,
     GaussianDP,
     Profile,
     ProfileRecursion,
+    Relation,
     gaussian_mu,
 )
+from reconbench.bounds.guarantees.notation.kinds import KINDS
 from reconbench.datasets.atomic_files import write_atomic
-from reconbench.reports.leaderboard.columns import DICTIONARY
+from reconbench.datasets.cards import read_card
+from reconbench.datasets.shipped.recipes import RECIPES
+from reconbench.datasets.standard_networks import NETWORKS, PREFIX
+from reconbench.reports.leaderboard.columns.dictionary import DICTIONARY
 
 DOCS = Path(__file__).resolve().parents[1]
 
@@ -68,10 +73,98 @@ def compare_with_the_least() -> str:
     return "\n".join([*header, "|---|---|---|---|---|---|---|---|", *lines])
 
 
+def list_kinds() -> str:
+    """Every kind of the notation for guarantees, with its parameters and its relation."""
+    lines = []
+    for kind in KINDS.values():
+        named = [
+            f"`{parameter.name}` {parameter.meaning}"
+            + ("" if parameter.required else f" (default {parameter.default:g})")
+            for parameter in kind.parameters
+        ]
+        if kind.file:
+            named.insert(0, "the path of the file")
+        only = " only" if kind.only is Relation.REPLACE_ONE else ""
+        relation = "replace-one" if kind.relation is Relation.REPLACE_ONE else "add-remove"
+        lines.append(f"| `{kind.name}` | {kind.meaning} | {'; '.join(named)} | {relation}{only} |")
+    header = ["| kind | what it is | parameters | relation by default |"]
+    return "\n".join([*header, "|---|---|---|---|", *lines])
+
+
+def list_networks() -> str:
+    """Every standard network with its sizes, its suggested game and its authors."""
+    lines = []
+    for name in NETWORKS:
+        card = read_card(f"{PREFIX}{name}")
+        (target,) = card["game"]["targets"]
+        known = len(card["game"].get("known", ())) or "all others"
+        lines.append(
+            f"| `bn:{name}` | {card['title']} | {card['columns']:,} | {card['labels']:,} | "
+            f"{card['cells']:,} | {card['zeros'] / card['cells']:.0%} | `{target}` | {known} | "
+            f"{card['citation']} |"
+        )
+    header = [
+        "| name | about | columns | labels | cells of all tables | of them 0 | suggested target | "
+        "known columns | original citation |"
+    ]
+    return "\n".join([*header, "|---|---|--:|--:|--:|--:|---|--:|---|", *lines])
+
+
+def list_shipped() -> str:
+    """Every shipped prior of tables of people or calls, as its card says."""
+    lines = []
+    for name in (recipe.name for recipe in RECIPES):
+        facts = read_card(name)
+        scores = facts["held_out"]["mean_log_likelihood_nats"]
+        lines.append(
+            f"| `{name}` | {facts['title']} | {facts['columns']} | {facts['records']:,} | "
+            f"{facts['licence']} | {scores['shipped']:.2f} | {scores['hill_climb_bic']:.2f} | "
+            f"{scores['chow_liu']:.2f} | {scores['independent']:.2f} |"
+        )
+    header = (
+        "| name | what it is | columns | records | licence of the data | shipped | hill climbing | "
+        "Chow-Liu | independent |"
+    )
+    return "\n".join([header, "|---|---|---|---|---|---|---|---|---|", *lines])
+
+
+def list_raw_files() -> str:
+    """The raw file behind every shipped prior: where it came from, and its hash."""
+    lines = []
+    for recipe in RECIPES:
+        facts = read_card(recipe.name)
+        hashes = facts.get("files_sha256", {recipe.files[0]: facts["data_sha256"]})
+        for file, digest in hashes.items():
+            origin = facts.get("raw_file", "an extract of the source, as codes").split("; ")[0]
+            lines.append(f"| `{recipe.name}` | `{file}` | {origin} | `{digest}` |")
+    return "\n".join(
+        ["| name | file | where it was found | SHA-256 |", "|---|---|---|---|", *lines]
+    )
+
+
+def list_attributions() -> str:
+    """Source, licence and attribution of every shipped prior's data."""
+    lines = []
+    for name in (recipe.name for recipe in RECIPES):
+        facts = read_card(name)
+        lines += [
+            f"**{facts['title']}** (`{name}`). Source: {facts['source']}.",
+            f"Licence: {facts['licence']}.",
+            facts.get("attribution", ""),
+            "",
+        ]
+    return "\n".join(lines).replace("\n\n\n", "\n\n")
+
+
 TABLES: Mapping[str, tuple[str, Callable[[], str]]] = {
     "columns": ("leaderboard.md", list_columns),
     "bounds": ("ceilings.md", list_bounds),
+    "kinds": ("guarantees.md", list_kinds),
     "tightness": ("ceilings.md", compare_with_the_least),
+    "networks": ("data.md", list_networks),
+    "shipped": ("data.md", list_shipped),
+    "raw-files": ("data.md", list_raw_files),
+    "attributions": ("data-licences.md", list_attributions),
 }
 
 

@@ -39,6 +39,7 @@ def make() -> Make:
             "best": (),
             "unconverged": (),
             "exact": (),
+            "expected": (),
             **more,
         }
 

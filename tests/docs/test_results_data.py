@@ -11,15 +11,15 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from generate.outcome_lists import OutcomesError
 from generate.results_data import (
     COLUMNS,
+    FILE,
     ResultsError,
     join_repetitions,
     main,
-    read_csv,
     read_current_rows,
     split_games,
-    to_csv,
 )
 from reconbench.benchmarks.game.play import AttackSpec, Game, Round, play
 from reconbench.benchmarks.game.result import Result, Status
@@ -112,7 +112,7 @@ def test_stores_become_a_file(tmp_path: Path, rows: list[Result]) -> None:
     folders = [stored(tmp_path / "a", rows), stored(tmp_path / "b", stating(rows))]
     out = tmp_path / "results.csv"
     assert main([*map(str, folders), "--out", str(out)]) == 0
-    assert len(read_csv(out.read_text())) == 8
+    assert len(FILE.read_csv(out.read_text())) == 8
     assert sorted(read_current_rows(folders[0]), key=repr) == sorted(rows, key=repr)
 
 
@@ -143,8 +143,8 @@ def test_outcomes_survive_the_file(make: Callable[..., dict[str, object]]) -> No
         exact=(60.0, 61.25),
     )
     lines = pd.DataFrame([stated, make("prior", (50, 51))], columns=COLUMNS)
-    pd.testing.assert_frame_equal(read_csv(to_csv(lines)), lines, check_dtype=False)
-    assert read_csv(to_csv(lines[:0])).empty
+    pd.testing.assert_frame_equal(FILE.read_csv(FILE.to_csv(lines)), lines, check_dtype=False)
+    assert FILE.read_csv(FILE.to_csv(lines[:0])).empty
     games = split_games(lines)
     assert games["rep"].tolist() == [0, 2, 0, 1]
     assert games["converged"].tolist() == [True, False, True, True]
@@ -152,10 +152,10 @@ def test_outcomes_survive_the_file(make: Callable[..., dict[str, object]]) -> No
 
 def test_bad_files_are_refused(make: Callable[..., dict[str, object]]) -> None:
     lines = pd.DataFrame([make("prior", (50, 51))], columns=COLUMNS)
-    text = to_csv(lines)
-    with pytest.raises(ResultsError, match="has the columns dataset"):
-        read_csv(text.replace("dataset", "data", 1))
-    with pytest.raises(ResultsError, match="the column successes does not hold outcomes"):
-        read_csv(text.replace("50 51", "50 x"))
+    text = FILE.to_csv(lines)
+    with pytest.raises(OutcomesError, match="has the columns dataset"):
+        FILE.read_csv(text.replace("dataset", "data", 1))
+    with pytest.raises(OutcomesError, match="the column successes does not hold outcomes"):
+        FILE.read_csv(text.replace("50 51", "50 x"))
     with pytest.raises(ResultsError, match="3 successes for 2 repetitions"):
-        split_games(read_csv(text.replace("50 51", "50 51 52")))
+        split_games(FILE.read_csv(text.replace("50 51", "50 51 52")))

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from generate.rendering import count, p_is
-from generate.results_data import COLUMNS, ResultsError, read_csv, to_csv
+from generate.results_data import COLUMNS, FILE, ResultsError
 from generate.results_page import FIGURE, Results, draw_gap, main, render_page
 from reconbench.reports.text.number_format import listed, name, number, p_value, percent, signed
 
@@ -177,7 +177,7 @@ def test_the_command_writes_page_and_figure(
     tmp_path: Path, lines: list[Line], capsys: pytest.CaptureFixture[str]
 ) -> None:
     data = tmp_path / "results.csv"
-    data.write_text(to_csv(pd.DataFrame(lines, columns=COLUMNS)), encoding="utf-8")
+    data.write_text(FILE.to_csv(pd.DataFrame(lines, columns=COLUMNS)), encoding="utf-8")
     assert main([str(data), "--out", str(tmp_path / "docs")]) == 0
     written = sorted(each.name for each in (tmp_path / "docs").rglob("*") if each.is_file())
     assert written == ["results-gap.svg", "results.md"]
@@ -189,9 +189,11 @@ def test_the_command_writes_page_and_figure(
 def test_the_committed_page_is_what_its_data_say() -> None:
     data = DOCS / "results.csv"
     assert data.is_file(), f"docs/results.csv is missing: {RUN}"
-    results = Results(read_csv(data.read_text(encoding="utf-8")))
+    results = Results(FILE.read_csv(data.read_text(encoding="utf-8")))
+    text = (DOCS / "datasets.csv").read_text(encoding="utf-8")
+    many = Results(FILE.read_csv(text), expected=True)
     assert (DOCS / "results.md").is_file(), f"docs/results.md is missing: {RUN}"
-    assert (DOCS / "results.md").read_text(encoding="utf-8") == render_page(results), RUN
+    assert (DOCS / "results.md").read_text(encoding="utf-8") == render_page(results, many), RUN
     assert (DOCS / FIGURE).read_text(encoding="utf-8") == draw_gap(results), RUN
 
 
