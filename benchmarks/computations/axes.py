@@ -153,32 +153,24 @@ _ERROR_VALUES = tuple(
 _P_VALUE = Quantity(VALUE, "p-value", low=0, high=1)
 _ERRORS = (
     # Riess 2026, figures 4 and 5: MSE, PSNR; and how well the law fits
-    Axes(
-        _SIGMA,
-        Quantity(VALUE, "error of the estimate", log=True),
-        "mse",
-        ("network", "scales"),
-        values=_ERROR_VALUES,
-        drawing=Drawing.BOXES,
-        title="MSE",
-    ),
-    Axes(
-        _SIGMA,
-        Quantity(VALUE, "PSNR of the estimate, dB"),
-        "psnr",
-        ("network", "scales"),
-        values=_ERROR_VALUES,
-        drawing=Drawing.BOXES,
-        title="PSNR",
-    ),
     *(
         Axes(
             _SIGMA,
             y,
-            "mse",
-            ("scales",),
-            ("network",),
-            (value,),
+            metric,
+            ("network", "scales"),
+            values=_ERROR_VALUES,
+            drawing=Drawing.BOXES,
+            title=metric.upper(),
+        )
+        for metric, y in (
+            ("mse", Quantity(VALUE, "error of the estimate", log=True)),
+            ("psnr", Quantity(VALUE, "PSNR of the estimate, dB")),
+        )
+    ),
+    *(
+        Axes(
+            *(_SIGMA, y, "mse", ("scales",), ("network",), (value,)),
             figure=value,
             title=title,
             beyond=True,
