@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from reconbench.reports.figures.svg import PALETTE, Band, Dots, Mark, Rules
+from reconbench.reports.figures.svg import INK, PALETTE, Band, Dots, Mark, Rules
 
 
 @dataclass(frozen=True)
@@ -30,5 +30,8 @@ def draw_spreads(spreads: Sequence[Spread]) -> list[Mark]:
         )
         for low, high, name, _, width in ranges
     ]
-    medians = Dots([(s.x, s.seen[2]) for s in spreads], "seen, median", "#f0e442", radius=1.5)
-    return [*bands, *boxes, medians]
+    # The dark ground shows a median also where its box is flat.
+    middles = [(s.x, s.seen[2]) for s in spreads]
+    ground = Dots(middles, colour=INK, radius=2.0)
+    medians = Dots(middles, "seen, median", "#f0e442", radius=1.0)
+    return [*bands, *boxes, ground, medians]

@@ -255,7 +255,8 @@ DICTIONARY: Mapping[str, Column] = index_columns(
         Column("attack", "the attack; none for a computed row, where no attack played", "text"),
         Column(
             "attack_options",
-            "the options of the attack, as JSON; for a computed row, its kind and what was asked for",
+            "the options of the attack, as JSON; for a computed row, its kind and what was asked "
+            "for",
             "text",
         ),
         Column(
