@@ -105,6 +105,7 @@ from reconbench.bounds.guarantees.renyi import ZCDP, RenyiBounded, RenyiDP, zcdp
 from reconbench.bounds.guarantees.tabulated import TabulatedCurve
 from reconbench.bounds.mechanism_calibration import mechanism_calibration_report
 from reconbench.bounds.poisson_binomial import PoissonBinomial
+from reconbench.bounds.risk.generalisation import generalisation_interval
 from reconbench.bounds.risk.leakage import (
     bits_leaked,
     leak_probability,
@@ -235,6 +236,7 @@ __all__ = [
     "fdp_program_ceilings",
     "gaussian_information",
     "gaussian_mu",
+    "generalisation_interval",
     "generalised_advantage",
     "laplace_queries",
     "laplace_queries_pure",

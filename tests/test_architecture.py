@@ -22,8 +22,10 @@ MAY_IMPORT: dict[str, set[str]] = {
     "reports": {"benchmarks"},
 }
 ROOMS = (*MAY_IMPORT, "cli")
-# What reports are made from: rows, summaries, verdicts, and the values of an assessment.
+# What reports are made from: rows and what they declare, summaries, verdicts, and the values of an
+# assessment.
 RESULT_SCHEMA = {
+    ("computations", "axes"),
     ("game", "result"),
     ("game", "setting"),
     ("store", "summary"),

@@ -9,6 +9,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from reconbench.benchmarks.computations.computation import (
+    WORST_CASE,
     Chance,
     Computation,
     ComputationError,
@@ -30,8 +31,6 @@ from reconbench.bounds import (
     epsilon_protect,
 )
 from reconbench.bounds.risk.one_target import UnifiedBound
-
-WORST_CASE = "worst-case"
 
 
 class QueryBudget(Computation):

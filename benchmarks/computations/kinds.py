@@ -23,6 +23,7 @@ from reconbench.benchmarks.computations.risk import (
     SuccessCurve,
     WorstCase,
 )
+from reconbench.benchmarks.computations.training import NoiseForRisk, TrainingRisk
 
 # Columns of a leaderboard stand in this order.
 Curve = Annotated[
@@ -39,7 +40,9 @@ Curve = Annotated[
     | McmcStrength
     | McmcCounts
     | McmcTrain
-    | SinglingOutCurve,
+    | SinglingOutCurve
+    | TrainingRisk
+    | NoiseForRisk,
     Field(discriminator="compute"),
 ]
 

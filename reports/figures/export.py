@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -11,8 +12,10 @@ from importlib import import_module
 from textwrap import wrap
 from typing import Any
 
+from reconbench.benchmarks.store.summary import MEAN
 from reconbench.reports.figures.chart_specs import SOURCE, field_name, fix_looks, role_styles
 from reconbench.reports.figures.charts import Chart, list_charts, select_rows
+from reconbench.reports.figures.computed import draw_suites
 from reconbench.reports.figures.overview import label_row
 from reconbench.reports.figures.roles import GUESSING, list_looks
 from reconbench.reports.leaderboard.columns.dictionary import ReportError, Value
@@ -67,14 +70,60 @@ def figure_csv(chart: Chart, rows: Sequence[Mapping[str, Value]]) -> str:
 def draw_leaderboard_figures(
     leaderboard: Leaderboard, formats: Sequence[Format]
 ) -> Iterator[FigureFile]:
-    """Draw every figure that the rows allow, in each format, with its numbers as CSV."""
-    converter = _import_converter()
+    """Draw every figure that the rows allow, in each format, with its numbers as CSV.
+
+    Figures of computed rows come first: as SVG they need no converter.
+    """
+    yield from _draw_computed_figures(leaderboard, formats)
+    yield from _draw_played_figures(leaderboard, formats)
+
+
+def _draw_computed_figures(
+    leaderboard: Leaderboard, formats: Sequence[Format]
+) -> Iterator[FigureFile]:
+    """One figure per suite, after the figures of the paper."""
+    for suite, drawing in draw_suites(leaderboard.summaries).items():
+        name = f"computed-{re.sub(r'[^0-9A-Za-z._-]', '_', suite)}"
+        yield FigureFile(f"{name}.csv", _format_computed(leaderboard, suite).encode())
+        for form in formats:
+            yield FigureFile(f"{name}.{form}", _convert(drawing, form))
+
+
+def _format_computed(leaderboard: Leaderboard, suite: str) -> str:
+    """What was asked for and what came out, a line per row."""
+    rows = [row for row in leaderboard.summaries if row.computed and row.dataset == suite]
+    asked = list(dict.fromkeys(name for row in rows for name in row.attack_options))
+    values = list(dict.fromkeys(name for row in rows for name in row.ceilings))
+    head = ["metric", "point", "mechanism", "guarantee", "epsilon", "delta", *asked]
+    lines = [
+        [
+            *(row.metric, row.column, row.mechanism, row.guarantee, row.epsilon, row.delta),
+            *(row.attack_options.get(name) for name in asked),
+            *(row.ceilings.get(name, {}).get(MEAN) for name in values),
+        ]
+        for row in rows
+    ]
+    return format_csv([[*head, *(f"value_{name}" for name in values)], *lines])
+
+
+def _convert(drawing: str, form: Format) -> bytes:
+    if form is Format.SVG:
+        return drawing.encode()
+    if form is Format.PNG:
+        return bytes(_import_converter().svg_to_png(drawing, scale=PIXELS_PER_POINT))
+    return bytes(_import_converter().svg_to_pdf(drawing))
+
+
+def _draw_played_figures(
+    leaderboard: Leaderboard, formats: Sequence[Format]
+) -> Iterator[FigureFile]:
     attacks = [look.attack for look in list_looks(a.attack for a in leaderboard.ranking)]
     for chart in list_charts(leaderboard.columns):
         rows, _ = select_rows(chart, leaderboard.rows)
         if not rows:
             continue
         yield FigureFile(f"{chart.name}.csv", figure_csv(chart, rows).encode())
+        converter = _import_converter()
         spec = {
             "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
             "background": "white",

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
-from math import isinf
+from math import floor, isclose, isinf, log10
+
+_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def name(text: str) -> str:
@@ -33,6 +35,15 @@ def number(value: float | None, digits: int = 1) -> str:
         return "–"
     text = f"{value:.{digits}f}"
     return text.removeprefix("-") if float(text) == 0 else text.replace("-", "−")
+
+
+def scientific(value: float, digits: int = 3) -> str:
+    """A number with so many digits, with a power of ten where it is very small or large."""
+    if value == 0 or 1e-3 <= abs(value) < 1e6:
+        return f"{value:.{digits}g}".replace("-", "−")
+    power = floor(log10(abs(value)) + 1e-9)
+    factor, tens = value / 10.0**power, f"10{str(power).translate(_SUPERSCRIPTS)}"
+    return tens if isclose(factor, 1) else f"{factor:.{digits}g}·{tens}".replace("-", "−")
 
 
 def signed(value: float, digits: int = 1) -> str:

@@ -12,12 +12,14 @@ from reconbench.cli import compare
 FIGURES_HELP = """Save the figures of a leaderboard for a paper, with the numbers behind each.
 
 Reads the rows that `reconbench run` stored in a folder and leaves out stale ones. Writes every
-figure that the rows allow in each format, and its numbers as CSV. Needs the extra `figures`.
+figure that the rows allow in each format, and its numbers as CSV. Suites of computations give one
+figure each, with the axes of the paper; as SVG these need no extra, all others the extra `figures`.
 
 \b
 Examples:
   reconbench report figures results/quick --out figures
   reconbench report figures results/swanberg --out figures --format pdf
+  reconbench report figures results/kulynych --out figures
   reconbench report figures results/quick --out figures --format svg,png,pdf
 """
 

@@ -116,6 +116,7 @@ def test_the_third_baseline_of_figures_3_and_6_is_the_worst_case() -> None:
     points = find_suite("kulynych-fig6").points()
     assert {point.risk for point in points} == {0.05, 0.1, 0.15, 0.2, 0.25, 0.3}
     worst = [point for point in points if point.baseline not in (0.01, 0.1)]
+    assert {point.options["baseline"] for point in worst} == {"worst-case"}
     assert [point.asked["baseline"] for point in worst] == ["worst-case"] * 6
     found = worst[3].row().ceilings
     assert (found["f-dp"]["mean"], found["pure"]["mean"]) == (6, 2)
@@ -260,7 +261,8 @@ def test_libraries_count_by_version_where_they_are_used() -> None:
     used = {kind: computation_versions(kind).keys() for kind in KINDS}
     assert all({"reconbench", "numpy"} <= names for names in used.values())
     composing = {"queries", "epsilon-protect", "mcmc-train", "success", "advantage"}
-    composing |= {"worst-advantage", "singling-out"}
+    composing |= {"worst-advantage", "singling-out", "generalised-advantage"}
+    composing |= {"training-risk", "training-noise"}
     assert {kind for kind in KINDS if "dp-accounting" in used[kind]} == composing
     assert {kind for kind in KINDS if "torch" in used[kind]} == {"gradient-errors", "mcmc-train"}
     estimated = {"mcmc-strength", "mcmc-counts", "mcmc-train"}
