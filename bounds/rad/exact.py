@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 
 from reconbench.bounds import _validate
 from reconbench.bounds._validate import FloatArray
-from reconbench.bounds.guarantees.guarantee import Guarantee
+from reconbench.bounds.guarantees.guarantee import ApproxDP, Guarantee, PureDP
 from reconbench.bounds.guarantees.relation import require_replace_one
 from reconbench.bounds.rad._inputs import as_advantage, as_prior, spread
 
@@ -35,13 +35,8 @@ def rad_exact(epsilon: float, prior: ArrayLike | int, delta: float = 0.0) -> flo
 
     Never above ``rad_any``. One sort of the prior.
     """
-    values, slack = as_prior(prior), _validate.below_one("delta", delta)
-    odds = math.exp(-_validate.non_negative("epsilon", epsilon))
-    gains = _merged_gains(values)
-    # E/(E + k) = (1 − e^−ε)/(1 + (k − 1) e^−ε)
-    symbols = np.arange(values.size)
-    best = float((-math.expm1(-epsilon) * gains / (1 + symbols * odds)).max())
-    return slack * spread(values) + (1 - slack) * best
+    values = as_prior(prior)
+    return _exact(epsilon, delta, _merged_gains(values), spread(values))
 
 
 def epsilon_exact(gamma: float, prior: ArrayLike | int, delta: float = 0.0) -> float:
@@ -73,16 +68,23 @@ def rad_profile(guarantee: Guarantee, prior: ArrayLike | int) -> float:
 
     require_replace_one(guarantee, "the exact reconstruction advantage")
     values = as_prior(prior)
+    gains, most = _merged_gains(values), spread(values)
+
+    def at(epsilon: float) -> float:
+        delta = float(guarantee.delta_at(epsilon))
+        return _exact(epsilon, delta, gains, most) if delta < 1 else most
+
+    if isinstance(guarantee, ApproxDP | PureDP):
+        return at(guarantee.epsilon)
+    # The profile may have a kink where δ(ε) reaches 0.
+    kink = guarantee.epsilon_at(0.0)
     grid = np.concatenate([[0.0], np.geomspace(1e-3, _LARGEST_EPSILON, _GRID)])
-    found = [_at_profile(guarantee, epsilon, values) for epsilon in grid]
+    if kink < _LARGEST_EPSILON:
+        grid = np.union1d(grid, [kink])
+    found = [at(float(epsilon)) for epsilon in grid]
     least = int(np.argmin(found))
     low, high = grid[max(least - 1, 0)], grid[min(least + 1, grid.size - 1)]
-    refined = minimize_scalar(
-        lambda epsilon: _at_profile(guarantee, float(epsilon), values),
-        bounds=(low, high),
-        method="bounded",
-        options={"xatol": 1e-10},
-    )
+    refined = minimize_scalar(at, bounds=(low, high), method="bounded", options={"xatol": 1e-10})
     return min(float(refined.fun), found[least])
 
 
@@ -104,6 +106,11 @@ def _merged_gains(prior: FloatArray) -> FloatArray:
     return np.asarray(alone + largest_first * before, dtype=np.float64)
 
 
-def _at_profile(guarantee: Guarantee, epsilon: float, prior: FloatArray) -> float:
-    delta = float(guarantee.delta_at(epsilon))
-    return rad_exact(epsilon, prior, delta) if delta < 1 else spread(prior)
+def _exact(epsilon: float, delta: float, gains: FloatArray, most: float) -> float:
+    """Theorem 1 for the gains C_k and 1 − κ of a prior."""
+    slack = _validate.below_one("delta", delta)
+    odds = math.exp(-_validate.non_negative("epsilon", epsilon))
+    # E/(E + k) = (1 − e^−ε)/(1 + (k − 1) e^−ε)
+    symbols = np.arange(gains.size)
+    best = float((-math.expm1(-epsilon) * gains / (1 + symbols * odds)).max())
+    return slack * most + (1 - slack) * best

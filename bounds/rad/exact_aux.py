@@ -55,6 +55,12 @@ def rad_exact_aux(
     return min(_solve_guesses(weight, slack, values, labels), spread(values))
 
 
+def count_entries(labels: Labels) -> int:
+    """The entries of the program with δ > 0: vectors of guesses times ordered pairs of values."""
+    m = labels.size
+    return math.prod(int(size) + 1 for size in np.bincount(labels)) * m * (m - 1)
+
+
 def _solve_sets(weight: float, prior: FloatArray, labels: Labels) -> float:
     """max Σ_S c_S v_S with Σ_S c_S (1[z ∈ S] + e^−ε 1[z ∉ S]) = 1 for every z, c ≥ 0."""
     m = prior.size
@@ -77,9 +83,8 @@ def _solve_guesses(weight: float, delta: float, prior: FloatArray, labels: Label
     max Σ_o Σ_z v_o(z) p_o(z), with Σ_o p_o = 1, e^−ε p_o(z) − p_o(w) ≤ x_o(z, w) and
     Σ_o x_o(z, w) ≤ e^−ε δ.
     """
-    m = prior.size
+    m, entries = prior.size, count_entries(labels)
     blocks = [np.flatnonzero(labels == label) for label in range(int(labels.max()) + 1)]
-    entries = math.prod(block.size + 1 for block in blocks) * m * (m - 1)
     if entries > MOST_ENTRIES:
         raise ValueError(
             f"prior and aux make a program of {entries} entries with delta > 0, at most "
