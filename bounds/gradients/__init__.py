@@ -21,11 +21,23 @@ from reconbench.bounds.gradients.laws import (
     scratch_sigma,
     zero_guess_error,
 )
+from reconbench.bounds.gradients.report import (
+    Asked,
+    FromScratch,
+    gradient_curves,
+    gradient_noise,
+    gradient_report,
+)
 
 __all__ = [
+    "Asked",
     "Corridor",
+    "FromScratch",
     "GradientError",
     "attack_variance",
+    "gradient_curves",
+    "gradient_noise",
+    "gradient_report",
     "hit_probability",
     "identification",
     "identification_sigma",

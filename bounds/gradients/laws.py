@@ -291,26 +291,33 @@ def risk_corridor(
     norm: float = 1.0,
     steps: int = 1,
     guarantee: Callable[[float], Guarantee] | None = None,
+    law: Callable[[float], GradientError] | None = None,
 ) -> list[Corridor]:
     """The corridor at every σ: identification at one end, from scratch at the other.
 
     ``guarantee`` tells what a noise multiplier promises after all steps; by default √k/σ-GDP for
-    adding or removing a record, which is what Riess 2026 compares with (Δ = 1).
+    adding or removing a record, which is what Riess 2026 compares with (Δ = 1). ``law`` tells the
+    error there, by default that of the optimal network.
     """
     k = positive_integer("steps", steps)
 
     def usual(multiplier: float) -> Guarantee:
         return GaussianDP(math.sqrt(k) / multiplier, Relation.ADD_REMOVE)
 
-    promise, free = guarantee or usual, zero_guess_error(dimension, norm)
+    def optimal(multiplier: float) -> GradientError:
+        return GradientError.of(dimension, multiplier, norm, k)
+
+    promise, errors = guarantee or usual, law or optimal
+    free = zero_guess_error(dimension, norm)
     found = []
     for each in np.atleast_1d(np.asarray(sigma, dtype=np.float64)):
         multiplier = _finite("sigma", float(each))
-        promised, law = promise(multiplier), GradientError.of(dimension, multiplier, norm, k)
+        promised, errors_there = promise(multiplier), errors(multiplier)
         gamma = identification(candidates, promised)
         # Near γ = 1 the quantile is read off the tail f(κ) = 1 − γ, which keeps its digits.
         tail = float(promised.tradeoff(1 / candidates))
-        error = law.mse_quantile(gamma) if gamma < 0.5 else law.mse_upper_quantile(tail)
+        low = gamma < 0.5
+        error = errors_there.mse_quantile(gamma) if low else errors_there.mse_upper_quantile(tail)
         found.append(Corridor(multiplier, gamma, float(error), free))
     return found
 

@@ -87,6 +87,7 @@ def rad_report(
     limit = rows[least]["advantage"] * (1 + _SAME)
     attained = least == EXACT or any(rows[name]["advantage"] <= limit for name in exact)
     return {
+        "described": (known or guarantee).describe(),
         "guarantee": guarantee.describe(),
         "relation": guarantee.relation.value,
         "replace_one": stated.curve.describe(),

@@ -160,7 +160,8 @@ class Secret:
         total = np.concatenate([[0.0], np.cumsum(masses)])
         places = np.arange(self.size)
         right = np.minimum(places + self.reach + 1, self.size)
-        return np.minimum(total[right] - total[np.maximum(places - self.reach, 0)], 1.0)
+        left = np.maximum(places - self.reach, 0)
+        return np.asarray(np.minimum(total[right] - total[left], 1.0))
 
 
 def _all(size: int) -> Labels:

@@ -257,7 +257,7 @@ class Boxes:
 
 @dataclass(frozen=True)
 class Panel:
-    """Marks on two axes, drawn in their order."""
+    """Marks on two axes, drawn in their order; ``beside`` leaves room on the right for labels."""
 
     x: Axis
     y: Axis
@@ -265,11 +265,12 @@ class Panel:
     title: str = ""
     width: int = 400
     height: int = 300
+    beside: int = 0
 
     @property
     def outer(self) -> tuple[int, int]:
         """Width and height with axes and title."""
-        return self.width + _LEFT + _RIGHT, self.height + self.above + _BOTTOM
+        return self.width + _LEFT + _RIGHT + self.beside, self.height + self.above + _BOTTOM
 
     @property
     def above(self) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from reconbench.bounds import _validate
 from reconbench.bounds.guarantees.guarantee import Guarantee
@@ -50,6 +50,21 @@ def find_free(mechanism: Mechanism) -> Parameter:
             f"mechanism must have exactly one free parameter ({FREE}) to calibrate, got {names}"
         )
     return free[0][1]
+
+
+def open_parameter(mechanism: Mechanism) -> tuple[Mechanism, Parameter, float] | None:
+    """The mechanism with `?` for its first noise or budget, that parameter, and its value there.
+
+    None where there is no such parameter, as in `curve`.
+    """
+    for place, part in enumerate(mechanism.parts):
+        for parameter in part.kind.parameters:
+            if parameter.required and parameter.protects and not parameter.whole:
+                value = part.values[parameter.name]
+                opened = replace(part, values=part.values | {parameter.name: FREE})
+                parts = (*mechanism.parts[:place], opened, *mechanism.parts[place + 1 :])
+                return Mechanism(parts), parameter, float(value)
+    return None
 
 
 def solve_free(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from reconbench.cli.bounds.guarantee_options import (
     build_guarantee,
     name_mechanism,
 )
+from reconbench.cli.bounds.prior_options import PriorFile, read_priors
 from reconbench.cli.terminal.tables import print_pairs, print_table
 
 if TYPE_CHECKING:
@@ -79,9 +79,6 @@ Examples:
 
 BASELINES = (1e-6, 1e-4, 0.01, 0.1, 0.25, 0.5, 0.75, 0.9)
 CURVE = 101
-PriorFile = Annotated[
-    Path | None, typer.Option(help="CSV file with a column `prior`, or p0, p1, ...")
-]
 
 
 def ceiling(
@@ -89,7 +86,7 @@ def ceiling(
         float | None,
         typer.Option(help="Success of the best guess from the prior, for every target."),
     ] = None,
-    n: Annotated[int, typer.Option(min=1, help="Number of targets.")] = 100,
+    n: Annotated[int, typer.Option(min=1, max=1_000_000, help="Number of targets.")] = 100,
     prior_file: PriorFile = None,
     epsilon: Epsilon = None,
     delta: Delta = 1e-5,
@@ -278,27 +275,3 @@ def _compute_ceilings(
         if reason is not None and specs:
             raise ValueError(f"bound {name!r} does not hold here: {reason}")
     return by_bound
-
-
-def read_priors(path: Path) -> tuple[Floats, Floats | None]:
-    """The best guess's prior of every target and, where the file has them, whole priors."""
-    import numpy as np
-
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as stream:
-            rows = list(csv.DictReader(stream, strict=True))
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise ValueError(f"cannot read {path}: {error}") from None
-    if not rows:
-        raise ValueError(f"{path} has no rows; it needs a header and one row per target")
-    header = list(rows[0])
-    names = ["prior"] if "prior" in header else [f"p{i}" for i in range(len(header))]
-    if set(names) != set(header) & {*names, "prior"} or not set(names) <= set(header):
-        raise ValueError(f"{path} must have a column `prior`, or columns p0, p1, ... and no others")
-    try:
-        values = np.array([[float(row[name] or 0) for name in names] for row in rows])
-    except (TypeError, ValueError):
-        raise ValueError(f"{path}: every value must be a number") from None
-    if names == ["prior"]:
-        return values[:, 0], None
-    return values.max(axis=1), values
