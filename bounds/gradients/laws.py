@@ -244,8 +244,8 @@ def scratch_sigma(
     free = zero_guess_error(dimension, norm)
     if error >= free:
         raise ValueError(
-            f"eta must be below {free:g}, got {eta!r}: guessing 0 has that error without any "
-            "release, so no noise makes it unlikely"
+            f"eta, the error, must be below {free:g}, got {eta!r}: guessing 0 has that error "
+            "without any release, so no noise makes it unlikely"
         )
     # kNη/(2σ²‖X‖²) = Γ_R⁻¹(N/2, γ)
     unit = GradientError.of(dimension, 1.0, norm, steps)

@@ -27,6 +27,7 @@ from reconbench.bounds.guarantees.guarantee import GaussianDP, Guarantee, Relati
 
 # How lucky an attacker may be: the shares of attempts whose error is listed.
 CHANCES = (1e-6, 0.05, 0.5, 0.95)
+_LEAST, _MOST_PSNR = 1e-50, 1000.0
 MOST_ITERATIONS = 10_000_000
 LAW, PSNR_LAW = "Riess 2026, Theorem IV.5", "Riess 2026, Proposition IV.8"
 NCC_LAW = "reconbench, non-central t (in place of Riess 2026, Proposition A.2)"
@@ -56,7 +57,9 @@ class FromScratch:
     def __post_init__(self) -> None:
         positive_integer("dimension", self.dimension)
         positive_integer("steps", self.steps)
-        attack_variance(1.0, self.norm, self.clip, self.layer_rows)
+        _check_range("norm", self.norm)
+        _check_range("clip", self.clip)
+        positive_integer("rows", self.layer_rows)
 
     @property
     def layer_rows(self) -> int:
@@ -70,6 +73,7 @@ class FromScratch:
 
     def law(self, sigma: float) -> GradientError:
         """The error at a noise multiplier: v = σ² max(C²/M, ‖X‖²)/k (Theorem IV.1, corrected)."""
+        _check_range("sigma", sigma)
         return GradientError.of(self.dimension, sigma, self.reach, self.steps)
 
     def guarantee(self, sigma: float) -> GaussianDP:
@@ -132,6 +136,16 @@ class Asked:
     iterations: int | None = None
 
     def __post_init__(self) -> None:
+        if self.error is not None:
+            _validate.non_negative("error", self.error)
+        if self.risk is not None:
+            _validate.strictly_between_zero_and_one("risk", self.risk)
+        if self.span is not None:
+            _check_range("span", self.span)
+        if self.psnr is not None and not -_MOST_PSNR <= self.psnr <= _MOST_PSNR:
+            raise ValueError(f"psnr must be within ±{_MOST_PSNR:g} dB, got {self.psnr!r}")
+        if self.ncc is not None and not -1 <= self.ncc <= 1:
+            raise ValueError(f"ncc must be a correlation in [-1, 1], got {self.ncc!r}")
         if self.psnr is not None and self.span is None:
             raise ValueError("psnr needs span, the difference of the largest and smallest value")
         if (self.records is None) != (self.iterations is None):
@@ -165,6 +179,8 @@ def gradient_noise(attack: FromScratch, asked: Asked) -> dict[str, Any]:
     """
     if asked.risk is None or asked.target is None or asked.ncc is not None:
         raise ValueError("sigma is solved for a risk and an error: give risk, and error or psnr")
+    if asked.target <= 0:
+        raise ValueError(f"error must be > 0 to solve for sigma, got {asked.target!r}")
     if asked.error is not None and asked.psnr is not None:
         raise ValueError("sigma is solved for one error: give error or psnr, not both")
     found: dict[str, Any] = {
@@ -275,6 +291,12 @@ def _promise(promised: GaussianDP, delta: float) -> dict[str, Any]:
         "epsilon": promised.epsilon_at(delta),
         "delta": _validate.below_one("delta", delta),
     }
+
+
+def _check_range(name: str, value: float) -> None:
+    """Refuse what would overflow when it is squared, and what is no positive number."""
+    if not _LEAST <= _validate.positive(name, value) <= 1 / _LEAST:
+        raise ValueError(f"{name} must be in [{_LEAST:g}, {1 / _LEAST:g}], got {value!r}")
 
 
 def _luckiest(law: GradientError, share: float, span: float | None) -> dict[str, Any]:

@@ -36,7 +36,13 @@ from reconbench.bounds.rad.channel import (
     rad_membership,
     success_within,
 )
-from reconbench.bounds.rad.exact import epsilon_exact, rad_exact, rad_profile, rad_pure_aux
+from reconbench.bounds.rad.exact import (
+    epsilon_exact,
+    rad_exact,
+    rad_profile,
+    rad_profile_aux,
+    rad_pure_aux,
+)
 from reconbench.bounds.rad.exact_aux import rad_exact_aux
 from reconbench.bounds.rad.known_mechanism import KnownMechanism, LocalReports, LocationNoise
 from reconbench.bounds.rad.ldp import (
@@ -120,6 +126,7 @@ __all__ = [
     "rad_oue",
     "rad_perfect",
     "rad_profile",
+    "rad_profile_aux",
     "rad_pure_aux",
     "rad_report",
     "rad_sampled",

@@ -16,6 +16,7 @@ With auxiliary knowledge: ``exact_aux``.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -64,28 +65,16 @@ def rad_profile(guarantee: Guarantee, prior: ArrayLike | int) -> float:
     Every ε gives a bound. The least is exact for a uniform prior and for two values, where
     randomised response attains it; for other priors a lower value may hold.
     """
-    from scipy.optimize import minimize_scalar
-
     require_replace_one(guarantee, "the exact reconstruction advantage")
     values = as_prior(prior)
     gains, most = _merged_gains(values), spread(values)
 
-    def at(epsilon: float) -> float:
-        delta = float(guarantee.delta_at(epsilon))
+    def at(epsilon: float, delta: float) -> float:
         return _exact(epsilon, delta, gains, most) if delta < 1 else most
 
     if isinstance(guarantee, ApproxDP | PureDP):
-        return at(guarantee.epsilon)
-    # The profile may have a kink where δ(ε) reaches 0.
-    kink = guarantee.epsilon_at(0.0)
-    grid = np.concatenate([[0.0], np.geomspace(1e-3, _LARGEST_EPSILON, _GRID)])
-    if kink < _LARGEST_EPSILON:
-        grid = np.union1d(grid, [kink])
-    found = [at(float(epsilon)) for epsilon in grid]
-    least = int(np.argmin(found))
-    low, high = grid[max(least - 1, 0)], grid[min(least + 1, grid.size - 1)]
-    refined = minimize_scalar(at, bounds=(low, high), method="bounded", options={"xatol": 1e-10})
-    return min(float(refined.fun), found[least])
+        return at(guarantee.epsilon, guarantee.delta_at(guarantee.epsilon))
+    return _least_along_profile(guarantee, at)
 
 
 def rad_pure_aux(epsilon: float, prior: ArrayLike | int) -> float:
@@ -96,6 +85,47 @@ def rad_pure_aux(epsilon: float, prior: ArrayLike | int) -> float:
     """
     values, budget = as_prior(prior), _validate.non_negative("epsilon", epsilon)
     return min(math.tanh(budget / 4), math.tanh(budget / 2) * spread(values))
+
+
+def rad_profile_aux(guarantee: Guarantee, prior: ArrayLike | int) -> float:
+    """The least tanh(ε/4) + (1 − tanh(ε/4)) (1 − κ) δ(ε) over ε: any knowledge and error.
+
+    Every ε gives a bound; ε = 0 gives Theorem 4.2, ε-DP the first term of ``rad_pure_aux``. For one
+    pair (ε, δ) it is approached as the probabilities of all values go to 0, by a mechanism that
+    reveals the value with probability δ: docs/rad-exact.md.
+    """
+    require_replace_one(guarantee, "the exact reconstruction advantage")
+    most = spread(as_prior(prior))
+
+    def at(epsilon: float, delta: float) -> float:
+        pure = math.tanh(epsilon / 4)
+        return min(pure + (1 - pure) * most * delta, most)
+
+    return _least_along_profile(guarantee, at)
+
+
+def _least_along_profile(guarantee: Guarantee, at: Callable[[float, float], float]) -> float:
+    """The least at(ε, δ(ε)): of a grid with the profile's last kink, refined next to the best."""
+    from scipy.optimize import minimize_scalar
+
+    pair = isinstance(guarantee, ApproxDP | PureDP)
+    last = guarantee.epsilon if pair else guarantee.epsilon_at(0.0)
+    grid = np.concatenate([[0.0], np.geomspace(1e-3, _LARGEST_EPSILON, _GRID)])
+    if last < _LARGEST_EPSILON:
+        grid = np.append(grid[grid < last], last)
+
+    def on_profile(epsilon: float) -> float:
+        return at(epsilon, float(guarantee.delta_at(epsilon)))
+
+    found = [on_profile(float(epsilon)) for epsilon in grid]
+    least = int(np.argmin(found))
+    low, high = grid[max(least - 1, 0)], grid[min(least + 1, grid.size - 1)]
+    if low == high:
+        return found[least]
+    refined = minimize_scalar(
+        on_profile, bounds=(low, high), method="bounded", options={"xatol": 1e-10}
+    )
+    return min(float(refined.fun), found[least])
 
 
 def _merged_gains(prior: FloatArray) -> FloatArray:

@@ -25,7 +25,7 @@ from reconbench.bounds.rad.black_box import (
     rad_perfect,
     rad_uniform,
 )
-from reconbench.bounds.rad.exact import rad_exact, rad_profile, rad_pure_aux
+from reconbench.bounds.rad.exact import rad_exact, rad_profile, rad_profile_aux
 from reconbench.bounds.rad.exact_aux import (
     MOST_ENTRIES,
     MOST_VALUES,
@@ -118,23 +118,21 @@ class AnyKnowledge:
 
 
 @dataclass(frozen=True)
-class PureAnyKnowledge:
-    """min{tanh(ε/4), tanh(ε/2)(1 − κ)}: `rad_pure_aux`."""
+class AnyKnowledgeOverProfile:
+    """The least tanh(ε/4) + (1 − tanh(ε/4))(1 − κ) δ(ε): `rad_profile_aux`."""
 
-    name: ClassVar[str] = "pure-aux"
-    reference: ClassVar[str] = "reconbench, tanh(ε/4) for ε-DP (docs/rad-exact.md)"
-    assumptions: ClassVar[str] = "pure DP; any knowledge, any error"
+    name: ClassVar[str] = "profile-aux"
+    reference: ClassVar[str] = "reconbench, any knowledge over the profile (docs/rad-exact.md)"
+    assumptions: ClassVar[str] = "any knowledge, any error"
 
     def refuses(self, secret: Secret, stated: Stated) -> str | None:
-        if math.isinf(stated.pure):
-            return "it needs pure DP, and this guarantee has no finite pure epsilon"
         return None
 
     def advantage(self, secret: Secret, stated: Stated) -> float:
-        return rad_pure_aux(stated.pure, secret.prior)
+        return rad_profile_aux(stated.curve, secret.prior)
 
     def used(self, stated: Stated) -> Guarantee:
-        return stated.pure_part
+        return stated.curve
 
 
 @dataclass(frozen=True)
@@ -295,7 +293,7 @@ def list_bounds(*, quick: bool = False) -> tuple[AdvantageBound, ...]:
     )
     return (
         AnyKnowledge(),
-        PureAnyKnowledge(),
+        AnyKnowledgeOverProfile(),
         FromCurve(),
         AtPair(),
         PerfectAtPair(),

@@ -162,7 +162,10 @@ class LocationNoise:
     @classmethod
     def for_budget(cls, name: str, ratio: float, size: int, gap: float = 1.0) -> LocationNoise:
         """The noise that is the sensitivity over ε (Laplace) or over μ (Gaussian)."""
-        share = _validate.positive("epsilon" if name == "laplace" else "mu", ratio)
+        budget = "epsilon" if name == "laplace" else "mu"
+        share = _validate.positive(budget, ratio)
+        if math.isinf(share):
+            raise ValueError(f"{budget} must be finite with noise, got {ratio!r}")
         return cls(name, (size - 1) * gap / share, size, gap)
 
     @property

@@ -171,10 +171,9 @@ def _all(size: int) -> Labels:
 def _as_masses(prior: ArrayLike | int) -> FloatArray:
     """A prior of at least two values whose sum is 1 but for rounding, made exact."""
     if isinstance(prior, int | np.integer):
-        count = _validate.positive_integer("values", int(prior))
-        if not 2 <= count <= MOST_VALUES:
-            raise ValueError(f"values must be in [2, {MOST_VALUES:,}], got {count:,}")
-        return as_prior(count)
+        if not 2 <= prior <= MOST_VALUES:
+            raise ValueError(f"values must be in [2, {MOST_VALUES:,}], got {prior:,}")
+        return as_prior(int(prior))
     masses = _validate.probability_vector("prior", prior)
     total = math.fsum(masses)
     if abs(total - 1) > _ROUNDING:

@@ -16,8 +16,8 @@ from reconbench.cli.bounds.prior_options import (
     PriorList,
     Values,
     Within,
+    read_baseline,
     read_knowledge,
-    read_one_prior,
     read_priors,
 )
 from reconbench.cli.terminal.tables import print_pairs
@@ -104,8 +104,9 @@ def calibrate(
         "candidates": candidates,
     }
     if knowledge is not None:
-        size = 0 if whole is None else whole.shape[1]
-        details["knowledge"] = read_knowledge(knowledge, size)
+        # Without a prior there are no values to read labels for, and the measure says so.
+        known = knowledge if whole is None else read_knowledge(knowledge, whole.shape[1])
+        details["knowledge"] = known
     if mechanism is not None:
         if sensitivity is not None:
             raise ValueError("give sensitivity=... within --mechanism, not as --sensitivity")
@@ -144,16 +145,19 @@ def _read_baselines(
     """The success of the best guess of every target and, where they are given, whole priors."""
     import numpy as np
 
-    given = 4 - [baseline, values, prior, path].count(None)
-    if given > 1 or (given == 0 and measure != "worst-advantage"):
+    given = [baseline, values, prior, path]
+    if given.count(None) == len(given) and measure == "worst-advantage":
+        return None, None
+    if given.count(None) != len(given) - 1:
         raise ValueError("give either --baseline or --prior-file, or else --values or --prior")
+    if measure == "singling-out" and baseline is None:
+        raise ValueError("measure singling-out needs --baseline, the weight of the predicate")
     if path is not None:
         return read_priors(path)
-    if values is None and prior is None:
-        return (None if measure == "worst-advantage" else np.array([baseline])), None
-    masses = read_one_prior(values, prior, None)
-    whole = np.full((1, masses), 1 / masses) if isinstance(masses, int) else masses[None, :]
-    return whole.max(axis=1), whole
+    best, masses = read_baseline(baseline, values, prior)
+    if values is not None and measure == "rad":
+        masses = np.full(values, best)
+    return np.array([best]), None if masses is None else masses[None, :]
 
 
 def _print_answer(report: dict[str, Any], *, as_json: bool) -> None:

@@ -58,9 +58,13 @@ def read_one_prior(values: int | None, prior: str | None, path: Path | None) -> 
     """The prior of one secret: a number of equally likely values, or their probabilities."""
     import numpy as np
 
+    from reconbench.bounds.rad.secret import MOST_VALUES
+
     if [values, prior, path].count(None) != 2:
         raise ValueError("give one of --values, --prior and --prior-file")
     if values is not None:
+        if not 2 <= values <= MOST_VALUES:
+            raise ValueError(f"--values must be in [2, {MOST_VALUES:,}], got {values:,}")
         return values
     if prior is not None:
         return parse_prior(prior)
@@ -75,6 +79,19 @@ def read_one_prior(values: int | None, prior: str | None, path: Path | None) -> 
             "row with columns p0, p1, ..."
         )
     return whole[0]
+
+
+def read_baseline(
+    baseline: float | None, values: int | None, prior: str | None
+) -> tuple[float, Floats | None]:
+    """The success of the best guess, and the whole prior where its values are not as likely."""
+    if [baseline, values, prior].count(None) != 2:
+        raise ValueError("give one of --baseline, --values and --prior")
+    if baseline is not None:
+        return baseline, None
+    masses = read_one_prior(values, prior, None)
+    # The worst prior with a baseline of 1/m is m equally likely values.
+    return (1 / masses, None) if isinstance(masses, int) else (float(masses.max()), masses)
 
 
 def parse_prior(text: str) -> Floats:

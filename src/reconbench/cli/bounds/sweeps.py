@@ -100,8 +100,8 @@ def sweep_channel(
             raise ValueError(f"--channel {channel} needs --epsilon, and no --mu or --noise")
         return Sweep("epsilon", epsilon, lambda at: LocalReports(channel, at, size))
     if [epsilon, mu, noise].count(None) != 2 or (channel == "laplace" and mu is not None):
-        budgets = "--epsilon" if channel == "laplace" else "--epsilon and --mu"
-        raise ValueError(f"--channel {channel} needs one of --noise, {budgets}")
+        budgets = "--noise or --epsilon" if channel == "laplace" else "--noise, --epsilon or --mu"
+        raise ValueError(f"--channel {channel} needs {budgets}, one of them")
 
     def of_budget(ratio: float) -> KnownMechanism:
         return LocationNoise.for_budget(channel, ratio, size, gap)
