@@ -35,6 +35,11 @@ def rad_exact(epsilon: float, prior: ArrayLike | int, delta: float = 0.0) -> flo
     """The largest 0-RAD of any attack on any (ε, δ)-DP mechanism, aux = ∅: exact, attained.
 
     Never above ``rad_any``. One sort of the prior.
+
+    Args:
+        epsilon: ε ≥ 0, for replace-one neighbours.
+        prior: the probability of each value, or how many equally likely values there are.
+        delta: δ in [0, 1).
     """
     values = as_prior(prior)
     return _exact(epsilon, delta, _merged_gains(values), spread(values))
@@ -64,6 +69,10 @@ def rad_profile(guarantee: Guarantee, prior: ArrayLike | int) -> float:
 
     Every ε gives a bound. The least is exact for a uniform prior and for two values, where
     randomised response attains it; for other priors a lower value may hold.
+
+    Args:
+        guarantee: for replace-one neighbours.
+        prior: the probability of each value, or how many equally likely values there are.
     """
     require_replace_one(guarantee, "the exact reconstruction advantage")
     values = as_prior(prior)
@@ -93,6 +102,10 @@ def rad_profile_aux(guarantee: Guarantee, prior: ArrayLike | int) -> float:
     Every ε gives a bound; ε = 0 gives Theorem 4.2, ε-DP the first term of ``rad_pure_aux``. For one
     pair (ε, δ) it is approached as the probabilities of all values go to 0, by a mechanism that
     reveals the value with probability δ: docs/rad-exact.md.
+
+    Args:
+        guarantee: for replace-one neighbours.
+        prior: the probability of each value, or how many equally likely values there are.
     """
     require_replace_one(guarantee, "the exact reconstruction advantage")
     most = spread(as_prior(prior))

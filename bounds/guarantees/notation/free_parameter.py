@@ -42,7 +42,11 @@ class Solved:
 
 
 def find_free(mechanism: Mechanism) -> Parameter:
-    """The parameter given as `?`; an error where there is none or more than one."""
+    """The parameter given as `?`.
+
+    Args:
+        mechanism: with exactly one; none, or more than one, is an error.
+    """
     free = [(part.kind.name, parameter) for _, part, parameter in mechanism.free()]
     if len(free) != 1:
         names = ", ".join(f"{parameter.name} of {kind}" for kind, parameter in free) or "none"
@@ -53,9 +57,13 @@ def find_free(mechanism: Mechanism) -> Parameter:
 
 
 def open_parameter(mechanism: Mechanism) -> tuple[Mechanism, Parameter, float] | None:
-    """The mechanism with `?` for its first noise or budget, that parameter, and its value there.
+    """The mechanism with `?` for its first noise or budget, as a figure varies it.
 
-    None where there is no such parameter, as in `curve`.
+    Args:
+        mechanism: with numbers for all its parameters.
+
+    Returns:
+        The mechanism, that parameter, and its value; None where there is none, as in `curve`.
     """
     for place, part in enumerate(mechanism.parts):
         for parameter in part.kind.parameters:
@@ -80,6 +88,9 @@ def solve_free(
         threshold: the largest risk to allow.
         mechanism: one parameter of it is `?`.
         relation: the neighbouring relation wanted, as in `parse_guarantee`.
+
+    Returns:
+        The value with the guarantee and the risk there, on the safe side of the threshold.
     """
     limit = float(_validate.probabilities("threshold", threshold))
     parameter = find_free(mechanism)
