@@ -2,6 +2,7 @@
 
 - ``svg``: draws static figures (panels, axes, marks, legend); start here for a new figure
 - ``bound_curves``: bounds as curves over the baseline
+- ``labelled_lines``: curves over a parameter, each named at its end
 - ``roles``: the colours and shapes of attacks, and of what attacks are measured against
 - ``overview``: the first picture of a leaderboard; ``computed_overview`` where no attack played
 - ``charts``: the leaderboard's interactive figures: their rows and what they show

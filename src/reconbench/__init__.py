@@ -9,8 +9,9 @@ and how much could any attacker?
   or ``ExactMarginals`` without.
 - Attack: an ``Attack`` turns an ``AttackerView`` into a ``Reconstruction``; a ``Metric`` says what
   counts as success: ``ExactMatch``, ``ColumnsRight``, or ``WithinL1`` for ordinal columns.
-- Bound: a ``Guarantee`` is ``PureDP``, ``ApproxDP`` or ``GaussianDP``. ``theorem_3_2``,
-  ``theorem_3_5`` and ``corollary_3_4`` of Swanberg 2025 give ceilings on reconstruction.
+- Bound: a ``Guarantee`` is ``PureDP``, ``ApproxDP`` or ``GaussianDP``, or what ``parse_guarantee``
+  reads from a text such as ``laplace:scale=5,queries=15``. ``theorem_3_2``, ``theorem_3_5`` and
+  ``corollary_3_4`` of Swanberg 2025 give ceilings on reconstruction.
 
 These names are loaded when first used, so that importing the package is quick.
 """
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
         Guarantee,
         PureDP,
         corollary_3_4,
+        parse_guarantee,
         theorem_3_2,
         theorem_3_5,
     )
@@ -58,7 +60,7 @@ _HOMES = {
     ),
     "reconbench.benchmarks.game.play": "AttackSpec Game Round play",
     "reconbench.bounds": (
-        "ApproxDP GaussianDP Guarantee PureDP corollary_3_4 theorem_3_2 theorem_3_5"
+        "ApproxDP GaussianDP Guarantee PureDP corollary_3_4 parse_guarantee theorem_3_2 theorem_3_5"
     ),
     "reconbench.datasets": "Attribute BayNet Domain Prior Table load_prior save_prior",
     "reconbench.mechanisms": "ExactMarginals GaussianMarginals Mechanism Release",
@@ -91,6 +93,7 @@ __all__ = [
     "WithinL1",
     "corollary_3_4",
     "load_prior",
+    "parse_guarantee",
     "play",
     "save_prior",
     "theorem_3_2",

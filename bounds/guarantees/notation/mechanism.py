@@ -146,12 +146,22 @@ def parse_guarantee(text: str, relation: Relation | str | None = None) -> Guaran
     Args:
         text: one kind with its parameters, or several joined with `+`; see `kinds`.
         relation: the neighbouring relation wanted, by default that of the kinds.
+
+    Returns:
+        The guarantee of all the releases together. Errors name the nearest kind or parameter.
     """
     return parse_mechanism(text).guarantee(relation)
 
 
 def parse_mechanism(text: str) -> Mechanism:
-    """The mechanism that a text names; a parameter may be `?` for `calibrate` to solve."""
+    """The mechanism that a text names; a parameter may be `?` for `calibrate` to solve.
+
+    Args:
+        text: as in `parse_guarantee`.
+
+    Returns:
+        The parsed parts; `.guarantee(relation)` is their guarantee, `.text` the canonical text.
+    """
     if len(text) > MOST_LETTERS:
         raise ValueError(f"mechanism must have at most {MOST_LETTERS} letters, got {len(text)}")
     pieces = _JOIN.split(text)

@@ -14,7 +14,7 @@ from reconbench.bounds import (
     mechanism_calibration_report,
     parse_mechanism,
 )
-from reconbench.bounds.guarantees.notation.free_parameter import solve_free
+from reconbench.bounds.guarantees.notation.free_parameter import open_parameter, solve_free
 
 RISK = Advantage(np.array([0.1]))
 
@@ -81,3 +81,26 @@ def test_measures_are_checked() -> None:
         mechanism_calibration_report("gaussian:sigma=?", 0.1, 0.1, "harm")
     with pytest.raises(ValueError, match="threshold must be in"):
         mechanism_calibration_report("gaussian:sigma=?", 2, 0.1)
+
+
+@pytest.mark.parametrize(
+    ("text", "opened"),
+    [
+        ("gaussian:sigma=2,queries=3", ("gaussian:sigma=?,queries=3", "sigma", 2.0)),
+        ("dp-sgd:noise=1,rate=0.1,steps=9", ("dp-sgd:noise=?,rate=0.1,steps=9", "noise", 1.0)),
+        ("approx:epsilon=1,delta=1e-5", ("approx:epsilon=?,delta=1e-05", "epsilon", 1.0)),
+        (
+            "curve:points.csv+laplace:scale=5,queries=2",
+            ("curve:points.csv+laplace:scale=?,queries=2", "scale", 5.0),
+        ),
+        ("rdp:order=2,epsilon=1", None),
+        ("curve:points.csv,queries=2", None),
+    ],
+)
+def test_the_parameter_that_a_figure_varies(
+    text: str, opened: tuple[str, str, float] | None
+) -> None:
+    found = open_parameter(parse_mechanism(text))
+    assert opened == (None if found is None else (found[0].text, found[1].name, found[2]))
+    if found is not None:
+        assert found[0].fill(found[2]).text == parse_mechanism(text).text
