@@ -15,8 +15,6 @@ from reconbench.attacks.synthetic.imagined import forget_settings
 from reconbench.attacks.synthetic.pooled import BayesNetPooled, Cliques, NaiveBayesPooled
 from reconbench.benchmarks.game.options import Options
 from reconbench.benchmarks.game.play import Game, Round
-from reconbench.datasets import shipped
-from reconbench.datasets.network.fit import GreedyMutualInformation, estimate_network, fit
 
 Codes = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -106,13 +104,3 @@ def test_compiled_chain_against_numpy(benchmark: BenchmarkFixture, fastest: Fast
     ours, theirs = fastest(3, compiled, plain)
     benchmark.extra_info["times faster than numpy"] = theirs / ours
     assert theirs / ours >= 10
-
-
-def test_networks_counted_here_against_pgmpy(benchmark: BenchmarkFixture, fastest: Fastest) -> None:
-    table = shipped.acs().sample(1_000, np.random.default_rng(0))
-    search = GreedyMutualInformation(1)
-    fit(table, search)
-    benchmark(lambda: estimate_network(table, search))
-    ours, theirs = fastest(3, lambda: estimate_network(table, search), lambda: fit(table, search))
-    benchmark.extra_info["times faster than pgmpy"] = theirs / ours
-    assert theirs / ours >= 1.5

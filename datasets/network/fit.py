@@ -1,4 +1,7 @@
-"""Fit a Bayesian network to a table: a structure, then smoothed tables, through pgmpy."""
+"""Fit a Bayesian network to a table: a structure, then smoothed tables.
+
+Two of the searches for a structure are pgmpy's.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,7 @@ from reconbench.datasets.network.baynet import BayNet
 from reconbench.datasets.network.elimination import Codes, Floats
 from reconbench.datasets.network.pgmpy_bridge import quiet_pgmpy
 from reconbench.datasets.table import Table
+from reconbench.missing_package import needed_by
 
 
 @dataclass(frozen=True)
@@ -96,7 +100,7 @@ class HillClimbBIC:
         _check_cap(self.max_parents)
 
     def search(self, table: Table) -> Structure:
-        with quiet_pgmpy():
+        with needed_by("hill climbing", "pgmpy"), quiet_pgmpy():
             from pgmpy.causal_discovery import HillClimbSearch
 
             search = HillClimbSearch(
@@ -116,7 +120,7 @@ class ChowLiu:
         d = len(table.domain)
         if d == 1:
             return Independent().search(table)
-        with quiet_pgmpy():
+        with needed_by("a Chow-Liu tree", "pgmpy"), quiet_pgmpy():
             from pgmpy.estimators import TreeSearch
 
             tree = TreeSearch(_frame(table), root_node=_name(0), n_jobs=1)
@@ -144,50 +148,17 @@ def fit(table: Table, search: StructureSearch, smoothing: float = 1.0) -> BayNet
         raise DomainError("cannot fit a prior to a table without records")
     if not (np.isfinite(smoothing) and smoothing > 0):
         raise DomainError(f"smoothing must be a positive number, got {smoothing}")
-    structure = search.search(table)
-    domain = table.domain
-    with quiet_pgmpy():
-        from pgmpy.models import DiscreteBayesianNetwork
-        from pgmpy.parameter_estimator import DiscreteBayesianEstimator
-
-        model = DiscreteBayesianNetwork()
-        model.add_nodes_from([_name(i) for i in range(len(domain))])
-        for child, parents in enumerate(structure.parents):
-            model.add_edges_from([(_name(parent), _name(child)) for parent in parents])
-        estimator = DiscreteBayesianEstimator(
-            state_names={_name(i): list(range(size)) for i, size in enumerate(domain.sizes)},
-            prior_type="dirichlet",
-            pseudo_counts={
-                _name(i): _pseudo_counts(table, i, structure.parents[i], smoothing)
-                for i in range(len(domain))
-            },
-        )
-        estimator.fit(model, _frame(table))
-        cpds = {cpd.variable: cpd for cpd in estimator.parameters_}
-    cpts, parent_sets = [], []
-    for i, size in enumerate(domain.sizes):
-        cpd = cpds[_name(i)]
-        parents = tuple(_position(name) for name in cpd.variables[1:])
-        values = np.asarray(cpd.get_values(), dtype=np.float64)
-        cpts.append(values.T.reshape(*(domain.sizes[p] for p in parents), size))
-        parent_sets.append(parents)
-    order = tuple(domain.names[i] for i in structure.order)
-    return BayNet(domain, tuple(parent_sets), tuple(cpts), order)
-
-
-def estimate_network(table: Table, search: StructureSearch, smoothing: float = 1.0) -> BayNet:
-    """Fit the network that ``fit`` does, counted here instead of by pgmpy.
-
-    For whoever fits many: it is several times as fast.
-    """
     structure, domain = search.search(table), table.domain
     cpts = []
     for i, parents in enumerate(structure.parents):
         sizes = [domain.sizes[p] for p in (*parents, i)]
-        cell = _context(table, (*parents, i))
-        counts = np.bincount(cell, minlength=prod(sizes)).reshape(sizes)
-        cpt = counts + smoothing * _marginal(table.codes[:, i], domain.sizes[i])
-        cpts.append(cpt / cpt.sum(axis=-1, keepdims=True))
+        counts = np.bincount(_context(table, (*parents, i)), minlength=prod(sizes))
+        smoothed = counts.reshape(-1, sizes[-1]) + smoothing * _marginal(
+            table.codes[:, i], sizes[-1]
+        )
+        # States first: sums are then taken in pgmpy's order, and come out the same to the last bit.
+        cells = np.ascontiguousarray(smoothed.T)
+        cpts.append((cells / cells.sum(axis=0)).T.reshape(sizes))
     order = tuple(domain.names[i] for i in structure.order)
     return BayNet(domain, structure.parents, tuple(cpts), order)
 
@@ -218,12 +189,6 @@ def _marginal(column: Codes, size: int) -> Floats:
     counts = np.bincount(column, minlength=size) + 1.0 / size
     share: Floats = counts / counts.sum()
     return share
-
-
-def _pseudo_counts(table: Table, child: int, parents: Sequence[int], smoothing: float) -> Floats:
-    sizes = table.domain.sizes
-    weight = smoothing * _marginal(table.codes[:, child], sizes[child])
-    return np.repeat(weight[:, None], prod(sizes[p] for p in parents), axis=1)
 
 
 def _context(table: Table, parents: Sequence[int]) -> Codes:

@@ -53,6 +53,6 @@ class BayesNet:
         return FittedNetwork(self.fit_network(seen), column)
 
     def fit_network(self, table: Table) -> BayNet:
-        from reconbench.datasets.network.fit import GreedyMutualInformation, estimate_network
+        from reconbench.datasets.network.fit import GreedyMutualInformation, fit
 
-        return estimate_network(table, GreedyMutualInformation(self.parents), self.smoothing)
+        return fit(table, GreedyMutualInformation(self.parents), self.smoothing)

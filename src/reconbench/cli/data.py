@@ -162,6 +162,7 @@ def fit(
     from reconbench.datasets.network.misfit import measure_misfit
     from reconbench.datasets.own_table import CsvStyle, read_domain
     from reconbench.datasets.own_table.draft import draft_domain, is_draft
+    from reconbench.missing_package import MissingPackage
 
     style = CsvStyle(separator, encoding, decimal)
     if suggest_domain is not None:
@@ -202,8 +203,12 @@ def fit(
     }
     net = fitting.fit(records, searches[structure], smoothing)
     names = (structure, Structure.CHOW_LIU, Structure.INDEPENDENT)
-    compared: dict[str, StructureSearch] = {name: searches[name] for name in names}
-    scores = fitting.score_held_out(records, compared, smoothing) if len(records) >= 10 else {}
+    scores: dict[str, float] = {}
+    for name in names if len(records) >= 10 else ():
+        try:
+            scores |= fitting.score_held_out(records, {name: searches[name]}, smoothing)
+        except MissingPackage as missing:  # of a rival, shown for comparison
+            typer.echo(f"no held-out log-likelihood, {name}: {missing}", err=True)
     card: dict[str, Any] = {
         "title": table.name,
         "records": len(records),
@@ -251,7 +256,7 @@ def sample(
     from reconbench.benchmarks import plugins
 
     table = plugins.load_prior(prior).sample(n, np.random.default_rng(seed))
-    _write_csv(table.to_pandas().to_csv(index=False), out)
+    _write_csv(table.to_csv(), out)
 
 
 @app.command()
@@ -304,7 +309,7 @@ def fetch(
         extract = f"{len(loaded):,} unit responses"
     if out is not None:
         domain = out.with_suffix(".domain.json")
-        _write_csv(loaded.to_pandas().to_csv(index=False), out)
+        _write_csv(loaded.to_csv(), out)
         write_json_atomic(domain, loaded.domain.to_json())
         typer.echo(f"{out}: {len(loaded)} records")
         typer.echo(str(domain))

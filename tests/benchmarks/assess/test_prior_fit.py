@@ -6,7 +6,7 @@ import numpy as np
 
 from reconbench.benchmarks.assess.prior_fit import check_prior_fit
 from reconbench.datasets import BayNet, Table
-from reconbench.datasets.network.fit import Independent, estimate_network
+from reconbench.datasets.network.fit import Independent, fit
 
 TARGETS, KNOWN = ("sick",), ("age", "home")
 
@@ -20,11 +20,11 @@ def test_the_right_prior_raises_no_alarm(population: BayNet) -> None:
 
 def test_a_prior_without_edges_misses_them(population: BayNet) -> None:
     table = population.sample(2000, np.random.default_rng(0))
-    prior = estimate_network(table, Independent())
-    fit = check_prior_fit(prior, table, TARGETS, KNOWN)
-    assert fit is not None and fit.independent == TARGETS
-    assert [pair.columns for pair in fit.notable] == [("age", "home"), ("home", "sick")]
-    assert fit.missed >= 2
+    prior = fit(table, Independent())
+    checked = check_prior_fit(prior, table, TARGETS, KNOWN)
+    assert checked is not None and checked.independent == TARGETS
+    assert [pair.columns for pair in checked.notable] == [("age", "home"), ("home", "sick")]
+    assert checked.missed >= 2
     less = check_prior_fit(prior, table, TARGETS, ("age",))
     assert less is not None and less.pairs == 1 and less.notable == ()
 

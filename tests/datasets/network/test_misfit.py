@@ -14,7 +14,7 @@ from reconbench.datasets import Attribute, BayNet, Domain, DomainError, Table
 from reconbench.datasets.network.fit import (
     GreedyMutualInformation,
     Independent,
-    estimate_network,
+    fit,
 )
 from reconbench.datasets.network.misfit import (
     NOTABLE_BITS,
@@ -121,7 +121,7 @@ def test_a_network_fitted_with_the_right_structure_raises_no_alarm(random_net: M
     for seed in range(100):
         net = random_net(seed, sizes=(2, 3, 2, 4), max_parents=1)
         data = net.sample(2000, rng)
-        fitted = estimate_network(data, Known(net))  # type: ignore[arg-type]
+        fitted = fit(data, Known(net))  # type: ignore[arg-type]
         alarms += bool(measure_misfit(fitted, data, 0.05).missed)
     assert alarms <= binom.ppf(0.999, 100, 0.05)
 
@@ -156,7 +156,7 @@ def test_a_missing_edge_is_found() -> None:
 
 def test_a_weak_edge_is_missed_but_not_notable() -> None:
     data = chain(0.08).sample(50_000, np.random.default_rng(0))
-    found = measure_misfit(estimate_network(data, Independent()), data)
+    found = measure_misfit(fit(data, Independent()), data)
     assert {pair.columns for pair in found.missed} == {("a", "c"), ("b", "d")}
     assert found.notable == () and all(0 < pair.bits < NOTABLE_BITS for pair in found.missed)
     described = found.to_json(most=1)
@@ -170,9 +170,9 @@ def test_what_a_greedy_network_misses_shrinks_with_its_parents() -> None:
     a, b, c = rng.integers(0, 2, (3, 3000))
     domain = Domain(tuple(Attribute(name, ("0", "1")) for name in "abcd"))
     data = Table(domain, np.column_stack([a, b, a & b, (a & b) ^ (rng.random(3000) < 0.1) & c]))
-    missed = measure_misfit(estimate_network(data, Independent()), data).notable
+    missed = measure_misfit(fit(data, Independent()), data).notable
     assert {pair.columns for pair in missed} >= {("a", "c"), ("b", "c"), ("c", "d")}
-    fitted = estimate_network(data, GreedyMutualInformation())
+    fitted = fit(data, GreedyMutualInformation())
     assert measure_misfit(fitted, data).notable == ()
 
 
