@@ -26,6 +26,7 @@ import numpy.typing as npt
 from reconbench.bounds import GaussianDP, Relation
 from reconbench.datasets import Domain, Table
 from reconbench.mechanisms.base import BudgetedMechanism, MechanismError, gaussian_guarantee
+from reconbench.missing_package import needed_by
 
 Floats = npt.NDArray[np.float64]
 
@@ -168,7 +169,8 @@ class DeepNetwork:
         return layers
 
     def backward(self, vectors: Floats) -> Backward:
-        import torch
+        with needed_by(f"network {self.name}", "torch"):
+            import torch
 
         layers = [torch.from_numpy(w) for w in self.weights(vectors.shape[1])]
         x = torch.from_numpy(np.ascontiguousarray(vectors))

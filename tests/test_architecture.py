@@ -95,6 +95,12 @@ def test_rooms_import_only_what_they_may(room: str) -> None:
     assert [wrong for path in files for wrong in violations(path)] == []
 
 
+def test_what_every_room_may_import_imports_none() -> None:
+    for path in (ROOT / "src" / "reconbench").glob("*.py"):
+        if path.name != "__init__.py":
+            assert not {parts[0] for parts in imports_of(path)} & {*ROOMS}, path
+
+
 @pytest.mark.parametrize(
     ("file", "text", "count"),
     [

@@ -126,10 +126,7 @@ def _compose_discrete(rho: float, compositions: int) -> Guarantee:
     from reconbench.bounds.guarantees.composed import DiscreteGaussianRelease, composed
 
     noise = DiscreteGaussianRelease(math.sqrt(compositions / (2 * rho)), count=compositions)
-    try:
-        return composed([noise], Relation.REPLACE_ONE, discretisation=DISCRETISATION)
-    except ImportError as error:
-        raise ComputationError(str(error)) from None
+    return composed([noise], Relation.REPLACE_ONE, discretisation=DISCRETISATION)
 
 
 class Stated(Strict):

@@ -21,6 +21,7 @@ from reconbench.bounds.guarantees.polyline import MAX_EPSILON, Polyline
 from reconbench.bounds.guarantees.privacy_profile import PrivacyProfile
 from reconbench.bounds.guarantees.relation import RECORD, Relation
 from reconbench.bounds.guarantees.renyi import RenyiDP
+from reconbench.missing_package import needed_by
 
 _PAIRS = 8_000
 # Below this the distributions carry rounding of their Fourier transforms, not probabilities.
@@ -241,10 +242,5 @@ def _losses() -> ModuleType:
 def _import(name: str) -> ModuleType:
     from importlib import import_module
 
-    try:
+    with needed_by("composing releases", "dp_accounting", extra="accounting"):
         return import_module(name)
-    except ImportError as error:
-        raise ImportError(
-            f"composing releases needs dp-accounting ({error}); "
-            "install it with: pip install 'reconbench[accounting]'"
-        ) from error

@@ -14,17 +14,14 @@ many records a call: a call counts the references to its arrays, which costs as 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar, cast
-
-import numba
 import numpy as np
 import numpy.typing as npt
+
+from reconbench.compilation import compile_with
 
 Floats = npt.NDArray[np.float32]
 Integers = npt.NDArray[np.int64]
 Places = npt.NDArray[np.uintp]
-Function = TypeVar("Function", bound=Callable[..., Any])
 
 # Features that one pass over the hidden units takes: `_forward` names each.
 TOGETHER = 4
@@ -32,11 +29,7 @@ TOGETHER = 4
 _RECORDS = 64
 
 # Sums may be taken in any order, which is what lets them run in vector registers.
-_MATHS = {"reassoc", "contract", "nsz", "arcp"}
-
-
-def _compiled(function: Function) -> Function:
-    return cast("Function", numba.njit(cache=True, nogil=True, fastmath=_MATHS)(function))
+_compiled = compile_with(nogil=True, fastmath={"reassoc", "contract", "nsz", "arcp"})
 
 
 @_compiled

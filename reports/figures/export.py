@@ -13,6 +13,7 @@ from textwrap import wrap
 from typing import Any
 
 from reconbench.benchmarks.store.summary import MEAN
+from reconbench.missing_package import needed_by
 from reconbench.reports.figures.chart_specs import SOURCE, field_name, fix_looks, role_styles
 from reconbench.reports.figures.charts import Chart, list_charts, select_rows
 from reconbench.reports.figures.computed import draw_suites
@@ -162,13 +163,9 @@ def _render(converter: Any, spec: str, form: Format) -> bytes:
 
 
 def _import_converter() -> Any:
-    try:
+    instead = "save them from the page leaderboard.html"
+    with needed_by("saving figures", "vl_convert", extra="figures", instead=instead):
         return import_module("vl_convert")
-    except ImportError:
-        raise ReportError(
-            "saving figures needs vl-convert: pip install 'reconbench[figures]'; the page "
-            "leaderboard.html saves its figures without it"
-        ) from None
 
 
 def _make_plain(value: Value) -> Value:

@@ -28,6 +28,7 @@ from reconbench.datasets.secrets import (
     zipf_digit,
 )
 from reconbench.datasets.secrets.name_model import END
+from reconbench.missing_package import MissingPackage
 
 EXPONENTS = (0.0, 0.3, 1.0, 1.0 + 1e-9, 1.1, 1.2, 3.0)
 
@@ -282,7 +283,7 @@ def test_models_come_from_local_folders(tmp_path: Path, monkeypatch: pytest.Monk
     with pytest.raises(DomainError, match="no folder"):
         CausalScorer.from_folder(tmp_path / "none")
     monkeypatch.setitem(sys.modules, "transformers", None)
-    with pytest.raises(DomainError, match="pip install transformers"):
+    with pytest.raises(MissingPackage, match="needs transformers: pip install transformers"):
         CausalScorer.from_folder(tmp_path)
     asked: list[tuple[str, bool]] = []
 

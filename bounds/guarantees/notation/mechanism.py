@@ -122,7 +122,7 @@ class Mechanism:
             text = Mechanism(tuple(added)).text
             whole = convert(_compose(added, Relation.ADD_REMOVE, discretisation), text)
             items.append(Item(1, whole))
-        return _compose_items(items, target, self.text, discretisation)
+        return compose_items(items, target, self.text, discretisation)
 
     def free(self) -> Iterator[tuple[int, Part, Parameter]]:
         """The parameters given as `?`, with the part each is of and its position."""
@@ -250,14 +250,7 @@ def _refuse(parts: Sequence[Part]) -> None:
 
 def _compose(parts: Sequence[Part], relation: Relation, step: float) -> Guarantee:
     text = Mechanism(tuple(parts)).text
-    return _compose_items([part.item(relation) for part in parts], relation, text, step)
-
-
-def _compose_items(items: Sequence[Item], relation: Relation, text: str, step: float) -> Guarantee:
-    try:
-        return compose_items(items, relation, text, step)
-    except ImportError as error:
-        raise ValueError(str(error)) from None
+    return compose_items([part.item(relation) for part in parts], relation, text, step)
 
 
 def _format_value(value: Any) -> str:

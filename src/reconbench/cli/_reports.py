@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reconbench.cli.terminal.result_tables import Shown, tabulate_suite
+from reconbench.cli.terminal.result_tables import Shown, describe_skips, tabulate_suite
 
 if TYPE_CHECKING:
     from reconbench.benchmarks.game.result import Result
@@ -88,7 +88,10 @@ class Reports:
         leaderboard = Leaderboard.from_summaries(summaries, self.suite)
         check = leaderboard.self_check
         shown = Shown(
-            tabulate_suite(summaries), list_alarms(summaries), check.describe() if check else ""
+            tabulate_suite(summaries),
+            list_alarms(summaries),
+            check.describe() if check else "",
+            describe_skips(summaries),
         )
         html = render_page(leaderboard, f"reconbench: {self.suite}", self.facts, self.stale)
         contents = {

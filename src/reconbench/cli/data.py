@@ -251,7 +251,7 @@ def sample(
     from reconbench.benchmarks import plugins
 
     table = plugins.load_prior(prior).sample(n, np.random.default_rng(seed))
-    _write_csv(table.to_pandas().to_csv(index=False), out)
+    _write_csv(table.to_csv(), out)
 
 
 @app.command()
@@ -304,7 +304,7 @@ def fetch(
         extract = f"{len(loaded):,} unit responses"
     if out is not None:
         domain = out.with_suffix(".domain.json")
-        _write_csv(loaded.to_pandas().to_csv(index=False), out)
+        _write_csv(loaded.to_csv(), out)
         write_json_atomic(domain, loaded.domain.to_json())
         typer.echo(f"{out}: {len(loaded)} records")
         typer.echo(str(domain))

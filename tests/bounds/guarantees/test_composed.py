@@ -23,6 +23,7 @@ from reconbench.bounds.guarantees.composed import (
     dp_sgd,
     dp_sgd_renyi,
 )
+from reconbench.missing_package import MissingPackage
 
 ALPHA = np.array([1e-6, 1e-3, 0.05, 0.3, 0.8])
 
@@ -133,7 +134,7 @@ def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(builtins, "__import__", refuse)
     monkeypatch.setattr("importlib.import_module", lambda name: refuse(name))
-    with pytest.raises(ImportError, match=r"pip install 'reconbench\[accounting\]'"):
+    with pytest.raises(MissingPackage, match=r"pip install 'reconbench\[accounting\]'"):
         composed_module.composed([LaplaceRelease(1.0)], Relation.REPLACE_ONE)
 
 

@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 from reconbench.benchmarks.store.summary import Summary, summarise
 from reconbench.benchmarks.suites.suite import find_suite
 from reconbench.cli import app
+from reconbench.missing_package import MissingPackage
 from reconbench.reports import Leaderboard, ReportError
 from reconbench.reports.figures.chart_specs import fix_looks
 from reconbench.reports.figures.charts import list_charts, select_rows
@@ -213,7 +214,7 @@ def test_without_the_converter_the_error_says_what_to_install(
     board: Leaderboard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "vl_convert", None)
-    with pytest.raises(ReportError, match=r"pip install 'reconbench\[figures\]'"):
+    with pytest.raises(MissingPackage, match=r"pip install 'reconbench\[figures\]'"):
         list(draw_leaderboard_figures(board, [Format.SVG]))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -16,6 +16,7 @@ from reconbench.cli.terminal.tables import make_printable, print_table
 MOST_LINES = 60
 MOST_VALUES = 5
 MOST_ALARMS = 10
+MOST_SKIPS = 5
 
 if TYPE_CHECKING:
     from reconbench.benchmarks.game.result import Result
@@ -61,8 +62,8 @@ def print_game(rows: Sequence[Result]) -> None:
     )
     _print_advantages(rows)
     _print_held_out(rows)
-    errors = [f"{row.attack}: {row.error}" for row in rows if row.error]
-    for text in errors + _describe_bound_errors(rows):
+    errors = dict.fromkeys(f"{row.attack}: {row.error}" for row in rows if row.error)
+    for text in [*errors, *_describe_bound_errors(rows)]:
         Console(stderr=True).print(Text(make_printable(text)))
 
 
@@ -122,23 +123,27 @@ def print_alarms(alarms: Sequence[str]) -> None:
 
 @dataclass(frozen=True)
 class Shown:
-    """What the terminal shows of a run: tables, alarms, and the check of the expected scores."""
+    """What the terminal shows of a run: tables, alarms, the check of the expected scores, and why
+    rows were skipped."""
 
     tables: list[ShownTable]
     alarms: list[str]
     self_check: str = ""
+    skips: list[str] = field(default_factory=list)
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> Shown:
         """Read what ``dataclasses.asdict`` wrote."""
         tables = [ShownTable(**table) for table in raw["tables"]]
-        return cls(tables, list(raw["alarms"]), raw["self_check"])
+        return cls(tables, list(raw["alarms"]), raw["self_check"], list(raw["skips"]))
 
     def print(self) -> None:
         for table in self.tables:
             table.print()
         if self.self_check:
             Console(stderr=True).print(Text(self.self_check), soft_wrap=True)
+        for text in self.skips:
+            Console(stderr=True).print(Text(make_printable(text)), soft_wrap=True)
         print_alarms(self.alarms)
 
 
@@ -166,6 +171,20 @@ def tabulate_suite(summaries: Sequence[Summary]) -> list[ShownTable]:
     played = [row for row in summaries if not row.computed]
     computed = [row for row in summaries if row.computed]
     return [*([_tabulate_games(played)] if played else []), *_tabulate_computed(computed)]
+
+
+def describe_skips(summaries: Sequence[Summary]) -> list[str]:
+    """Why attacks skipped games, one line per attack and reason; the first few."""
+    counts: dict[tuple[str, str], int] = {}
+    for row in summaries:
+        if row.skipped and not row.failures:
+            key = row.attack, str(row.error)
+            counts[key] = counts.get(key, 0) + row.skipped
+    lines = [
+        f"{attack} skipped {count} rows: {reason}" for (attack, reason), count in counts.items()
+    ]
+    more = len(lines) - MOST_SKIPS
+    return lines if more <= 0 else [*lines[:MOST_SKIPS], f"{more} more reasons in leaderboard.csv"]
 
 
 def _cut_lines(title: str, header: list[str], rows: list[list[str]]) -> ShownTable:
@@ -198,7 +217,11 @@ def _tabulate_games(summaries: Sequence[Summary]) -> ShownTable:
             "most on average %": [tightest_mean(game.ceilings) for game in done],
             "95 % ceiling %": [tightest(game.ceilings).get(TOP) for game in done],
         }
-        shares = [_format_share(values, done) for values in columns.values()]
+        if done:
+            shares = [_format_share(values, done) for values in columns.values()]
+        else:
+            failed = any(summary.failures for summary in group)
+            shares = ["failed" if failed else "skipped"] * len(columns)
         rows.append([*line, str(len(done)), *shares])
     header = [*(axis.title for axis in varying), "attack", "games", *columns]
     return _cut_lines("Records reconstructed in expectation, mean over games", header, rows)
@@ -246,8 +269,6 @@ def _format_point(point: Summary) -> list[str]:
 
 def _format_share(values: Sequence[float | None], games: Sequence[Summary]) -> str:
     """The mean share of records, in percent; empty if the value of some game is unknown."""
-    if not games:
-        return "failed"
     shares = [
         value / game.scored for value, game in zip(values, games, strict=True) if value is not None
     ]

@@ -20,6 +20,7 @@ from reconbench.bounds.audit.mcmc.diagnostics import (
     tail_size,
 )
 from reconbench.bounds.audit.mcmc.model import folded, log_correlated
+from reconbench.missing_package import MissingPackage
 
 WORD = (1 << 64) - 1
 
@@ -145,7 +146,7 @@ def test_diagnostics_are_those_of_arviz(memory: float, shape: tuple[int, int]) -
 
 def test_without_arviz_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "arviz_stats.base", None)
-    with pytest.raises(ValueError, match=r"pip install 'reconbench\[arviz\]'"):
+    with pytest.raises(MissingPackage, match=r"pip install 'reconbench\[arviz\]'"):
         by_arviz(np.zeros((2, 10)))
 
 

@@ -38,6 +38,7 @@ from reconbench.bounds import (
     parse_mechanism,
 )
 from reconbench.bounds.guarantees.notation.kinds import KINDS
+from reconbench.missing_package import MissingPackage
 
 ALPHA = np.array([0.0, 1e-6, 1e-3, 0.05, 0.3, 0.8, 1.0])
 ONE, ADD = Relation.REPLACE_ONE, Relation.ADD_REMOVE
@@ -261,7 +262,7 @@ def test_the_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in [name for name in sys.modules if name.startswith("dp_accounting")]:
         monkeypatch.setitem(sys.modules, module, None)
     monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(ValueError, match=r"pip install 'reconbench\[accounting\]'"):
+    with pytest.raises(MissingPackage, match=r"pip install 'reconbench\[accounting\]'"):
         parse_guarantee("laplace:scale=5,queries=2")
     assert parse_guarantee("laplace:scale=5") == LaplaceDP(0.2)
 
