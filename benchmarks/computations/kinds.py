@@ -18,6 +18,7 @@ from reconbench.benchmarks.computations.gradients import (
 from reconbench.benchmarks.computations.mcmc import McmcCounts, McmcStrength
 from reconbench.benchmarks.computations.mcmc_train import McmcTrain
 from reconbench.benchmarks.computations.rad import LocalAndNoise, QueryError
+from reconbench.benchmarks.computations.rad_training import TrainingRisk
 from reconbench.benchmarks.computations.risk import (
     SinglingOutCurve,
     SuccessCurve,
@@ -32,6 +33,7 @@ Curve = Annotated[
     | QueryBudget
     | LocalAndNoise
     | QueryError
+    | TrainingRisk
     | ProtectCurve
     | GradientSigma
     | GradientRisk
