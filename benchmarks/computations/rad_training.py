@@ -61,7 +61,7 @@ class Knowledge(StrEnum):
 
 
 @dataclass(frozen=True, eq=False)
-class Bases:
+class RecordPool:
     """The records that are known, and the candidates for the missing one, no two alike."""
 
     known: Records
@@ -75,7 +75,7 @@ class Bases:
         _, first = np.unique(contents, axis=0, return_index=True)
         if len(first) < count:
             raise ComputationError(
-                f"only {len(first)} of {len(rest)} records differ; ask for fewer than {count} "
+                f"only {len(first)} of {len(rest)} records differ; ask for at most {len(first)} "
                 "candidates"
             )
         chosen = np.sort(first)[:count]
@@ -84,14 +84,14 @@ class Bases:
 
 def simulate(
     training: CandidateTraining,
-    bases: Bases,
+    pool: RecordPool,
     runs: int,
     rng: np.random.Generator,
     threads: int = 1,
 ) -> Floats:
     """Likelihoods of the candidates (columns) in runs (rows) with one of them, drawn uniformly."""
-    drawn = rng.integers(len(bases.candidates), size=runs)
-    logs = training.log_likelihoods(bases.known, bases.candidates, drawn, rng, threads)
+    drawn = rng.integers(len(pool.candidates), size=runs)
+    logs = training.log_likelihoods(pool.known, pool.candidates, drawn, rng, threads)
     return np.asarray(np.exp(logs - logs.max(axis=1, keepdims=True)))
 
 
@@ -132,17 +132,17 @@ class TrainingRisk(Computation):
     metric = "advantage and success"
     meanings: ClassVar[Mapping[str, str]] = {
         RAD: "advantage of Algorithm 1 on simulated trainings: Theorem 4.3 of this mechanism",
+        THEOREM_4_2: ANY_KNOWLEDGE,
         RERO: "success of the same attack on a record that took part (ReRo)",
+        RERO_BOUND: "Hayes et al. 2023: 1 − f(1/candidates), for a target of whom nothing is known",
+        THEOREM_5_1: "Guerra-Balboa 2026, Theorem 5.1: for a target of whom nothing is known",
+        PUBLISHED: "Theorem 4.2 or 5.1 as Example 5.5 prints it, for a record that is left out; "
+        "no bound on the advantage",
         **{
             f"{name}-{end}": f"{meaning} end of the interval of {name}"
             for name in (RAD, RERO)
             for end, meaning in (("low", "lower"), ("high", "upper"))
         },
-        THEOREM_4_2: ANY_KNOWLEDGE,
-        THEOREM_5_1: "Guerra-Balboa 2026, Theorem 5.1: for a target of whom nothing is known",
-        PUBLISHED: "Theorem 4.2 or 5.1 as Example 5.5 prints it, for a record that is left out; "
-        "no bound on the advantage",
-        RERO_BOUND: "Hayes et al. 2023: 1 − f(1/candidates), for a target of whom nothing is known",
     }
 
     compute: Literal["rad-training"]
@@ -179,7 +179,7 @@ class TrainingRisk(Computation):
             epsilon = guarantee.epsilon_at(self.delta)
             promise = Promise(f"noise {noise:g}", epsilon, self.delta, guarantee, budget)
             for knowledge in self.knowledge:
-                known = knowledge.labels(self._bases.candidates)
+                known = knowledge.labels(self._pool.candidates)
                 base = (1 if known is None else len(np.unique(known))) / self.candidates
                 asked = {"knowledge": knowledge, "confidence": self.confidence, **self._shape}
                 label = f"{knowledge} known, {promise.label}"
@@ -190,15 +190,15 @@ class TrainingRisk(Computation):
         found = optimal_sampled(
             self._simulate(noise),
             self.candidates,
-            aux=knowledge.labels(self._bases.candidates),
+            aux=knowledge.labels(self._pool.candidates),
             confidence=self.confidence,
         )
-        values = {}
+        guarantee = self._train(noise).guarantee(Relation.ADD_REMOVE)
+        values = bound_risks(guarantee, self.candidates, knowledge)
         for name, interval in ((RAD, found.rad), (RERO, found.success)):
             values[name] = interval.estimate
             values |= {f"{name}-low": interval.low, f"{name}-high": interval.high}
-        guarantee = self._train(noise).guarantee(Relation.ADD_REMOVE)
-        return values | bound_risks(guarantee, self.candidates, knowledge)
+        return values
 
     @cached_property
     def _population(self) -> Population:
@@ -214,10 +214,10 @@ class TrainingRisk(Computation):
         return {**self.model_dump(mode="json", include=names), "records": self._population.name}
 
     @cached_property
-    def _bases(self) -> Bases:
+    def _pool(self) -> RecordPool:
         axes = {name: self._shape[name] for name in ("records", "size", "candidates", "seed")}
         rng = make_stream("records of trainings", axes)
-        return Bases.draw(self._population, self.size, self.candidates, rng)
+        return RecordPool.draw(self._population, self.size, self.candidates, rng)
 
     @cached_property
     def _simulated(self) -> dict[float, Floats]:
@@ -233,6 +233,6 @@ class TrainingRisk(Computation):
         if noise not in self._simulated:
             rng = make_stream("trainings", {**self._shape, "noise": noise})
             self._simulated[noise] = simulate(
-                self._train(noise), self._bases, self.samples, rng, available_cores()
+                self._train(noise), self._pool, self.samples, rng, available_cores()
             )
         return self._simulated[noise]

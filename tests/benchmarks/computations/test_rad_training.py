@@ -22,8 +22,8 @@ from reconbench.benchmarks.computations.rad_training import (
     RERO_BOUND,
     THEOREM_4_2,
     THEOREM_5_1,
-    Bases,
     Knowledge,
+    RecordPool,
     bound_risks,
     simulate,
 )
@@ -59,22 +59,22 @@ def rows_of(**settings: Any) -> dict[str, dict[str, float]]:
     }
 
 
-def opposite(rng: np.random.Generator) -> Bases:
+def opposite(rng: np.random.Generator) -> RecordPool:
     """Two candidates that differ in the class alone: opposite gradients under logistic regression,
     so that replacing one by the other is as visible as replacing a record can be."""
     vectors = rng.random((21, 4))
     known = Records.of_vectors(vectors[:20], rng.integers(2, size=20), 2)
-    return Bases(known, Records.of_vectors(np.repeat(vectors[20:], 2, axis=0), [0, 1], 2))
+    return RecordPool(known, Records.of_vectors(np.repeat(vectors[20:], 2, axis=0), [0, 1], 2))
 
 
 def attack_opposite(noise: float, knowledge: Knowledge) -> SampledAttack:
     rng = np.random.default_rng(5)
-    bases = opposite(rng)
+    pool = opposite(rng)
     training = CandidateTraining(Network(0), noise, steps=4, rate=2.0)
     return optimal_sampled(
-        simulate(training, bases, 4000, rng),
+        simulate(training, pool, 4000, rng),
         2,
-        aux=knowledge.labels(bases.candidates),
+        aux=knowledge.labels(pool.candidates),
         confidence=1 - FALSE_ALARM,
     )
 
@@ -133,13 +133,13 @@ def test_knowledge_breaks_the_bound_on_success_and_none_on_advantage() -> None:
 def test_the_attack_as_it_is_played() -> None:
     """Right or wrong, in both worlds, as in Definition 4.1: what is averaged has the same mean."""
     rng = np.random.default_rng(7)
-    bases = Bases.draw(FromPrior("acs", "MAR"), 39, 4, rng)
+    pool = RecordPool.draw(FromPrior("acs", "MAR"), 39, 4, rng)
     training, runs = CandidateTraining(Network(4), 3.0, steps=10), 3000
     drawn, replaced = rng.integers(4, size=(2, runs))
-    logs = training.log_likelihoods(bases.known, bases.candidates, drawn, rng)
+    logs = training.log_likelihoods(pool.known, pool.candidates, drawn, rng)
     posterior = np.exp(logs) / np.exp(logs).sum(axis=1, keepdims=True)
     for knowledge in Knowledge:
-        labels = knowledge.labels(bases.candidates)
+        labels = knowledge.labels(pool.candidates)
         aux = np.zeros(4, dtype=int) if labels is None else labels
 
         def hits(target: np.ndarray, aux: np.ndarray = aux) -> np.ndarray:
@@ -215,5 +215,5 @@ def test_bad_blocks_are_refused() -> None:
         with pytest.raises(ValidationError, match=message):
             points_of(**{"noise": 1.0, **settings})
     alike = FromRecords(Records.of_vectors(np.ones((40, 2)), np.arange(40) % 2, 2))
-    with pytest.raises(ComputationError, match="only 2 of 12 records differ; ask for fewer than 3"):
-        Bases.draw(alike, 20, 3, np.random.default_rng(0))
+    with pytest.raises(ComputationError, match="only 2 of 12 records differ; ask for at most 2"):
+        RecordPool.draw(alike, 20, 3, np.random.default_rng(0))
