@@ -14,7 +14,7 @@ x, weights = rng.random(5), rng.standard_normal((2, 5))  # logistic regression o
 def gradient(label: int) -> np.ndarray:
     chances = np.exp(weights @ x) / np.exp(weights @ x).sum()
     whole = np.outer(chances - np.eye(2)[label], x)
-    return whole * min(1, clip / np.linalg.norm(whole))
+    return np.asarray(whole * min(1, clip / np.linalg.norm(whole)))
 
 
 apart = np.linalg.norm(gradient(0) - gradient(1)) / clip  # the same at all weights

@@ -15,12 +15,12 @@ from scipy.stats import norm
 from reconbench.benchmarks.audits.train import FromPrior, FromRecords
 from reconbench.benchmarks.computations.computation import ComputationError, Point
 from reconbench.benchmarks.computations.kinds import Curve
+from reconbench.benchmarks.computations.rad import THEOREM_4_2
 from reconbench.benchmarks.computations.rad_training import (
     PUBLISHED,
     RAD,
     RERO,
     RERO_BOUND,
-    THEOREM_4_2,
     THEOREM_5_1,
     Knowledge,
     RecordPool,
