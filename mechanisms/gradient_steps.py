@@ -261,11 +261,12 @@ class GradientStep:
                 "records or steps, or use fewer rows"
             )
         scales = self.network.backward(x).scales(self.clip)
-        weights = self._noisy(np.add.reduceat(scales[:, :, None] * x[:, None, :], starts), rng)
-        biases = self._noisy(np.add.reduceat(scales, starts), rng) if self.network.bias else None
+        weights = self.add_noise(np.add.reduceat(scales[:, :, None] * x[:, None, :], starts), rng)
+        biases = self.add_noise(np.add.reduceat(scales, starts), rng) if self.network.bias else None
         return Gradients(weights, biases, scales)
 
-    def _noisy(self, exact: Floats, rng: np.random.Generator) -> Floats:
+    def add_noise(self, exact: Floats, rng: np.random.Generator) -> Floats:
+        """Exact sums of gradients as every step shows them: one more axis in front."""
         shape = (self.steps, *exact.shape)
         return exact + self.sigma * self.clip * rng.standard_normal(shape)
 

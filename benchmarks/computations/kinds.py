@@ -10,14 +10,17 @@ from pydantic import Field
 from reconbench.benchmarks.computations.budgets import ProtectCurve, QueryBudget
 from reconbench.benchmarks.computations.computation import Computation
 from reconbench.benchmarks.computations.gradient_errors import GradientErrors
+from reconbench.benchmarks.computations.gradient_rows import GradientRows
 from reconbench.benchmarks.computations.gradients import (
     GradientCorridor,
     GradientRisk,
     GradientSigma,
 )
+from reconbench.benchmarks.computations.ldp_audits import LdpAudits
 from reconbench.benchmarks.computations.mcmc import McmcCounts, McmcStrength
 from reconbench.benchmarks.computations.mcmc_train import McmcTrain
 from reconbench.benchmarks.computations.rad import LocalAndNoise, QueryError
+from reconbench.benchmarks.computations.rad_training import TrainingRisk
 from reconbench.benchmarks.computations.risk import (
     SinglingOutCurve,
     SuccessCurve,
@@ -32,11 +35,14 @@ Curve = Annotated[
     | QueryBudget
     | LocalAndNoise
     | QueryError
+    | TrainingRisk
+    | LdpAudits
     | ProtectCurve
     | GradientSigma
     | GradientRisk
     | GradientCorridor
     | GradientErrors
+    | GradientRows
     | McmcStrength
     | McmcCounts
     | McmcTrain

@@ -182,6 +182,17 @@ ERRATA = (
         "The case is Laplace noise on the values 0, 0.1 and 1 at ε = 1.",
     ),
     Erratum(
+        "guerra-balboa-5.5",
+        GUERRA_BALBOA,
+        "Example 5.5 and the bounds of figure 3",
+        "a step of DP-SGD is 1/σ-GDP",
+        "2/σ-GDP for RAD, in which one record replaces another",
+        "1/σ is for a record that is left out. Two clipped gradients can be 2C apart, and are so "
+        "in the case: two records that differ in the class alone, under logistic regression. An "
+        "attack on records of the ACS prior exceeds the printed bound, too: "
+        "[DP-SGD](rad.md#dp-sgd).",
+    ),
+    Erratum(
         "guerra-balboa-figure-5",
         GUERRA_BALBOA,
         "section 7.3, where LDP-Auditor stops",

@@ -25,6 +25,7 @@ from generate.own_data import list_own_figures
 from generate.rendering import render
 from generate.reproduction_games import describe_figures, read_games
 from reconbench.attacks.metrics import WithinL1
+from reconbench.benchmarks.computations.computation import Point
 from reconbench.benchmarks.computations.gradient_errors import images, simulate
 from reconbench.benchmarks.computations.guarantees import DISCRETISATION
 from reconbench.benchmarks.game.play import AttackSpec, Game, Round, play
@@ -60,6 +61,10 @@ from reconbench.mechanisms.gradient_steps import GradientStep, OptimalNetwork
 DELTA = 1e-5
 # Simulated errors of figures 4 and 5 of Riess 2026: how many, and the norm of their records.
 SAMPLES, NORM = 500, 1.01
+# Rows of the attacker's layer in figure 2 of Riess 2026; 25 is what its theorem asks for here.
+ROWS = (1, 25, 1000)
+# Trainings behind figure 3 of Guerra-Balboa 2026 on this page.
+TRAININGS = 200
 DIGITS_9 = 1e-9
 NAMES = 0.00545
 # SST-2 has 67,349 sentences: batches of 256 make 264 steps per pass, for three passes.
@@ -239,7 +244,26 @@ def guerra_balboa() -> Values:
             confidence: LdpAuditor().cap(10**6, confidence) for confidence in (0.98, 0.99, 0.995)
         },
         "imputed": [imputed(dataset, column) for dataset, column in IMPUTED],
+        "training": trained(27.0),
     }
+
+
+def trained(noise: float) -> Values:
+    """Figure 3 at one noise multiplier, from fewer trainings than the suite has."""
+    ((name, curve),) = find_suite("rad-fig3").computations()
+    fewer = curve.model_copy(update={"noise": [noise], "samples": TRAININGS})
+    points = list(fewer.points(name))
+    return {
+        "noise": noise,
+        "epsilon": points[0].promise.epsilon,
+        "samples": TRAININGS,
+        "known": {point.asked["knowledge"].value: read_values(point) for point in points},
+    }
+
+
+def read_values(point: Point) -> dict[str, float]:
+    """The values of a computed row, by name with ``_`` for signs."""
+    return {name.replace("-", "_"): value["mean"] for name, value in point.row().ceilings.items()}
 
 
 def imputed(dataset: str, column: str) -> Values:
@@ -270,13 +294,18 @@ def yildirim() -> Values:
 
 
 def riess() -> Values:
-    """Riess 2026, figures 1, 3, 4 and 5 in numbers."""
+    """Riess 2026, figures 1 to 5 in numbers."""
     sigma = identification_sigma(0.1, 11)
     (corridor,) = risk_corridor(1.0, 1, 10)
     return {
         "sigma": sigma,
         "crossing": sigma**2 * float(GradientError.of(1, 1.0).mse_quantile(0.1)),
         "corridor": corridor,
+        "rows": {
+            point.asked["rows"]: read_values(point)
+            for point in find_suite("riess-fig2").points()
+            if point.asked["rows"] in ROWS
+        },
         "fits": [fit_errors(figure, dimension) for figure, dimension in ((4, 4), (5, 3072))],
     }
 

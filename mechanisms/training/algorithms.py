@@ -121,6 +121,26 @@ class Records:
             classes=self.classes,
         )
 
+    def join(self, others: Records) -> Records:
+        """These records, then the others."""
+        if (self.features, self.classes) != (others.features, others.classes):
+            raise MechanismError("records of other features or classes cannot be joined")
+        return Records(
+            indptr=np.concatenate([self.indptr, self.indptr[-1] + others.indptr[1:]]),
+            indices=np.concatenate([self.indices, others.indices]),
+            values=np.concatenate([self.values, others.values]),
+            labels=np.concatenate([self.labels, others.labels]),
+            features=self.features,
+            classes=self.classes,
+        )
+
+    def dense(self) -> npt.NDArray[np.float32]:
+        """One row a record, one column a feature."""
+        rows = np.repeat(np.arange(len(self)), np.diff(self.indptr))
+        table = np.zeros((len(self), self.features), dtype=np.float32)
+        table[rows, self.indices] = self.values
+        return table
+
 
 @dataclass(frozen=True, eq=False)
 class Models:

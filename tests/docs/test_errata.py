@@ -20,6 +20,7 @@ TOO_LOW = {
     "guerra-balboa-5.3": (0, 1, 2),
     "guerra-balboa-4.4": (0, 1, 2),
     "guerra-balboa-4.5": (0, 1, 2),
+    "guerra-balboa-5.5": (1, 2, 3),
 }
 
 
