@@ -18,6 +18,8 @@ from reconbench.reports.figures.spreads import Spread, draw_spreads
 from reconbench.reports.figures.svg import SOFT, Axis, Boxes, Mark, Panel, Rules, draw_figure
 from reconbench.reports.text.templates import printable
 
+# Panels of a suite that are drawn: more of them say nothing that a table does not.
+MOST_PANELS = 36
 # Of a panel in pixels; the narrow one is for pages, which a phone shows, too.
 _WIDTH, _NARROW, _HEIGHT = 300, 240, 230
 # Pixels of a bar with its number above it, and between the bars of two names.
@@ -25,6 +27,8 @@ _BAR, _GAP, _MOST_BARS = 32, 18, 30
 # How far an axis goes beyond bars, for the numbers above them.
 _ROOM = 1.08
 _COLUMNS, _MOST_WIDTH = 3, 1600
+# What is not above this has no place on a logarithmic axis.
+_LEAST = 1e-250
 # Characters in a line of a name below an axis, and the pixels of one.
 _NAME, _CHARACTER = 12, 7.3
 
@@ -33,11 +37,13 @@ def draw_suites(rows: Sequence[Summary]) -> dict[str, str]:
     """A figure per suite with computed rows, by its name: all its panels side by side."""
     figures = {}
     for suite in dict.fromkeys(row.dataset for row in rows if row.computed):
-        panels = _draw_panels(collect_panels(row for row in rows if row.dataset == suite))
+        found = collect_panels(row for row in rows if row.dataset == suite)
+        panels = _draw_panels(found[:MOST_PANELS])
         if panels:
             widest = max(panel.outer[0] for panel in panels)
             columns = max(1, min(_COLUMNS, _MOST_WIDTH // widest))
-            figures[suite] = draw_figure(suite, _align(panels, columns), _say(panels), columns)
+            title = f"{suite}{_count_left_out(found)}"
+            figures[suite] = draw_figure(title, _align(panels, columns), _say(panels), columns)
     return figures
 
 
@@ -49,16 +55,31 @@ class PanelDrawing:
     wide: bool
 
 
-def draw_single_panels(rows: Sequence[Summary], suite: str) -> list[PanelDrawing]:
+@dataclass(frozen=True)
+class SuiteDrawing:
+    """The panels of a suite, and in words how many there are."""
+
+    panels: tuple[PanelDrawing, ...]
+    count: str
+
+
+def draw_single_panels(rows: Sequence[Summary], suite: str) -> SuiteDrawing:
     """The panels of a suite, each a figure of its own: a page puts them where there is room."""
     found = collect_panels(row for row in rows if row.dataset == suite)
-    return [
+    panels = tuple(
         PanelDrawing(
             draw_figure(panel.title, [replace(panel, title="")], _say([panel])),
             panel.width > _WIDTH,
         )
-        for panel in _draw_panels(found, _NARROW)
-    ]
+        for panel in _draw_panels(found[:MOST_PANELS], _NARROW)
+    )
+    count = f"{len(found)} panel{'' if len(found) == 1 else 's'}"
+    return SuiteDrawing(panels, f"{count}{_count_left_out(found)}")
+
+
+def _count_left_out(panels: Sequence[CurvePanel]) -> str:
+    more = len(panels) - MOST_PANELS
+    return f", the first {MOST_PANELS} of {len(panels)}" if more > 0 else ""
 
 
 def _align(panels: Sequence[Panel], columns: int) -> list[Panel]:
@@ -119,7 +140,7 @@ def _numbers(curves: Iterable[Curve]) -> list[float]:
 
 def _fit(quantity: Quantity, values: Sequence[float]) -> Axis:
     """An axis around the values; logarithmic only where it can show all of them."""
-    if quantity.log and min(values) > 0:
+    if quantity.log and min(values) > _LEAST:
         return Axis.covering_log(quantity.title, values)
     ends = [end for end in (quantity.low, quantity.high) if end is not None]
     return Axis.covering(quantity.title, [*values, *ends])
@@ -147,7 +168,8 @@ def _draw_references(panel: CurvePanel, x: Axis, y: Axis) -> list[Mark]:
     marks: list[Mark] = []
     if panel.axes.diagonal:
         low, high = max(x.low, y.low), min(x.high, y.high)
-        marks += [Rules([(low, low, high, high)], panel.axes.diagonal, SOFT, "2 4", 1.5)]
+        ends = [(low, low, high, high)] if low < high else []
+        marks += [Rules(ends, panel.axes.diagonal, SOFT, "2 4", 1.5)]
     if panel.axes.level is not None:
         level = panel.axes.level
         name = f"{panel.axes.y.title} {level:g}"
@@ -185,18 +207,15 @@ def _draw_intervals(
 ) -> list[Mark]:
     """Whiskers from the first value to the third with a mark at the second; marks for others."""
     by_value = {curve.value: curve for curve in panel.curves}
-    low, middle, high = (by_value.get(name) for name in panel.axes.values[:3])
     marks: list[Mark] = []
-    if low and middle and high:
-        ends = {
-            x: (_place(x, names), bottom, _place(x, names), top)
-            for (x, bottom), (_, top) in zip(low.points, high.points, strict=True)
-        }
+    middle = by_value.get(panel.axes.values[1])
+    if middle:
+        ends = _list_quantiles(panel, panel.axes.values[:3])
         look, name = looks[panel.label(middle)], f"{middle.value}, interval"
-        points = [(_place(x, names), y) for x, y in middle.points]
+        places = [(_place(x, names), *quantiles) for x, quantiles in ends]
         marks += [
-            Rules(list(ends.values()), name, look.colour, width=2.4),
-            MarkedLine(points, name, look, name, joined=False),
+            Rules([(x, low, x, high) for x, low, _, high in places], name, look.colour, width=2.4),
+            MarkedLine([(x, y) for x, _, y, _ in places], name, look, name, joined=False),
         ]
     for name in panel.axes.values[3:]:
         if name in by_value:
@@ -207,14 +226,14 @@ def _draw_intervals(
 
 def _list_spreads(panel: CurvePanel) -> list[Spread]:
     """The quantiles of what was seen and of what was predicted, by place."""
+    found = _list_quantiles(panel, panel.axes.values)
+    return [Spread(float(x), quantiles[:5], quantiles[5:10]) for x, quantiles in found]
+
+
+def _list_quantiles(
+    panel: CurvePanel, values: Sequence[str]
+) -> list[tuple[Place, tuple[float, ...]]]:
+    """These values together, at each place that has all of them."""
     by_value = {curve.value: dict(curve.points) for curve in panel.curves}
-    quantiles = [by_value.get(name, {}) for name in panel.axes.values]
-    places = [x for x in quantiles[0] if all(x in each for each in quantiles)]
-    return [
-        Spread(
-            float(x),
-            tuple(each[x] for each in quantiles[:5]),
-            tuple(each[x] for each in quantiles[5:10]),
-        )
-        for x in places
-    ]
+    found = [by_value.get(name, {}) for name in values]
+    return [(x, tuple(each[x] for each in found)) for x in found[0] if all(x in e for e in found)]

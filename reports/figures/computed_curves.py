@@ -59,16 +59,17 @@ class CurvePanel:
 
 def collect_panels(rows: Iterable[Summary]) -> list[CurvePanel]:
     """The panels of the computed rows of one suite in their order, those of the paper first."""
-    every = list(rows)
     kinds: dict[str, list[Summary]] = {}
-    for row in every:
+    order: dict[int, int] = {}
+    for row in rows:
+        order[id(row)] = len(order)
         kind = str(row.attack_options.get(COMPUTE))
         if row.computed and kind in KIND_AXES:
             kinds.setdefault(kind, []).append(row)
     panels = [panel for kind, own in kinds.items() for panel in _collect_kind(KIND_AXES[kind], own)]
     titled = [replace(panel, title=_write_title(panel, panels)) for panel in panels]
     told = [replace(panel, title=_tell_apart(panel, titled)) for panel in titled]
-    return sorted(told, key=lambda panel: (panel.axes.beyond, every.index(panel.first)))
+    return sorted(told, key=lambda panel: (panel.axes.beyond, order[id(panel.first)]))
 
 
 def _collect_kind(every: Sequence[Axes], rows: Sequence[Summary]) -> list[CurvePanel]:
@@ -119,7 +120,7 @@ def _identify(axes: Axes, row: Summary) -> Identity:
     varies = {COMPUTE, axes.x.name, axes.y.name, *axes.along}
     if axes.x.name in (*RELEASE, POINT):
         varies |= set(RELEASE)
-    options = sorted((k, v) for k, v in row.attack_options.items() if k not in varies)
+    options = sorted((k, _make_plain(v)) for k, v in row.attack_options.items() if k not in varies)
     return (("suite", row.dataset), ("mechanism", row.mechanism), ("metric", row.metric), *options)
 
 
@@ -132,7 +133,13 @@ def _read(row: Summary, name: str, value: str = "") -> Place | None:
         "mechanism": row.mechanism,
         "epsilon": row.epsilon,
     }
-    return own[name] if name in own else row.attack_options.get(name)
+    found = own[name] if name in own else row.attack_options.get(name)
+    return None if found is None else _make_plain(found)
+
+
+def _make_plain(value: object) -> Place:
+    """A number or a text; rows of others may hold anything."""
+    return value if isinstance(value, str | int | float) else str(value)
 
 
 def _draw_curves(axes: Axes, lines: Sequence[Sequence[Summary]]) -> tuple[Curve, ...]:

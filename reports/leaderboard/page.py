@@ -24,7 +24,7 @@ from reconbench.benchmarks.game.setting import AXES, dump_axes
 from reconbench.benchmarks.store.summary import Summary
 from reconbench.reports.figures.chart_specs import ASSETS, GAIN_TITLE, SCRIPT, SHARE_TITLE
 from reconbench.reports.figures.charts import NO_ATTACK, Chart, list_charts, select_rows
-from reconbench.reports.figures.computed import PanelDrawing, draw_single_panels
+from reconbench.reports.figures.computed import SuiteDrawing, draw_single_panels
 from reconbench.reports.figures.overview import build_overview
 from reconbench.reports.figures.roles import ATTACK_COLOURS, GUESSING, list_looks
 from reconbench.reports.leaderboard.columns.dictionary import AXIS_COLUMNS, PRINTED, Value
@@ -144,11 +144,11 @@ def _choose_charts(leaderboard: Leaderboard) -> tuple[list[Chart], dict[str, str
     return drawn, {chart.title: chart.absent for chart in charts if chart not in drawn}
 
 
-def _draw_curves(leaderboard: Leaderboard) -> dict[str, list[PanelDrawing]]:
+def _draw_curves(leaderboard: Leaderboard) -> dict[str, SuiteDrawing]:
     """The panels of every suite of computations, by its name."""
     suites = dict.fromkeys(row.dataset for row in leaderboard.summaries if row.computed)
     drawn = {suite: draw_single_panels(leaderboard.summaries, suite) for suite in suites}
-    return {suite: panels for suite, panels in drawn.items() if panels}
+    return {suite: drawing for suite, drawing in drawn.items() if drawing.panels}
 
 
 def _group_ranking(leaderboard: Leaderboard) -> dict[str, list[RankedAttack]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
-from math import floor, isclose, isinf, log10
+from math import isinf, isnan
 
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -39,11 +39,14 @@ def number(value: float | None, digits: int = 1) -> str:
 
 def scientific(value: float, digits: int = 3) -> str:
     """A number with so many digits, with a power of ten where it is very small or large."""
+    if isinf(value) or isnan(value):
+        return budget(value).replace("-", "−")
     if value == 0 or 1e-3 <= abs(value) < 1e6:
         return f"{value:.{digits}g}".replace("-", "−")
-    power = floor(log10(abs(value)) + 1e-9)
-    factor, tens = value / 10.0**power, f"10{str(power).translate(_SUPERSCRIPTS)}"
-    return tens if isclose(factor, 1) else f"{factor:.{digits}g}·{tens}".replace("-", "−")
+    factor, _, power = f"{value:.{digits - 1}e}".partition("e")
+    tens = f"10{str(int(power)).translate(_SUPERSCRIPTS)}"
+    short = f"{float(factor):g}".replace("-", "−")
+    return {"1": tens, "−1": f"−{tens}"}.get(short, f"{short}·{tens}")
 
 
 def signed(value: float, digits: int = 1) -> str:

@@ -22,7 +22,7 @@ from reconbench.benchmarks.computations.kinds import KINDS
 from reconbench.benchmarks.computations.training import TrainingPromise
 from reconbench.benchmarks.store.summary import Summary, summarise
 from reconbench.benchmarks.suites.suite import find_suite, shipped
-from reconbench.reports.figures.computed import draw_single_panels, draw_suites
+from reconbench.reports.figures.computed import MOST_PANELS, draw_single_panels, draw_suites
 from reconbench.reports.figures.computed_curves import CurvePanel, collect_panels
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -142,7 +142,7 @@ def test_every_figure_is_valid_and_nothing_in_it_overlaps(suite: str, made_up: N
     rows = summaries(suite)
     panels = collect_panels(rows)
     whole = draw_suites(rows)
-    single = [draw for each in whole for draw in draw_single_panels(rows, each)]
+    single = [draw for each in whole for draw in draw_single_panels(rows, each).panels]
     assert len(single) == len(panels)
     for text in (*whole.values(), *(each.text for each in single)):
         root = ET.fromstring(text)
@@ -265,7 +265,16 @@ def draw(*rows: Summary) -> list[ET.Element]:
 @pytest.mark.parametrize("kind", ["singling-out", "rad", "rad-error", "gradient-corridor"])
 @pytest.mark.parametrize(
     "values",
-    [[0.5], [0.0], [0.5, 0.5, 0.5], [0.0, 0.0], [-1.0, 2.0], [1e-300, 1e-12], [1e90, 1e-90]],
+    [
+        [0.5],
+        [0.0],
+        [0.5, 0.5, 0.5],
+        [0.0, 0.0],
+        [-1.0, 2.0],
+        [1e-300, 1e-12],
+        [1e90, 1e-90],
+        [5e-324, 1.0],
+    ],
     ids=str,
 )
 def test_odd_values_are_drawn(kind: str, values: list[float]) -> None:
@@ -316,3 +325,32 @@ def test_many_names_and_hostile_ones_are_drawn() -> None:
     shown = [each.text for each in ET.fromstring(text).iter(f"{SVG}text")]
     assert 3 < sum("script" in (each or "") for each in shown) < 60
     assert list_overlaps(text) == []
+
+
+def test_an_interval_without_an_end_is_left_out() -> None:
+    rows = [made(1.0 + i, strength=0.1 * i, challenges=5) for i in range(3)]
+    rows[1] = replace(rows[1], ceilings={**rows[1].ceilings, "epsilon-high": {"mean": math.inf}})
+    (text,) = draw_suites(rows).values()
+    whiskers = [
+        each
+        for group in ET.fromstring(text).iter(f"{SVG}g")
+        if group.findtext(f"{SVG}title") == "epsilon-median, interval"
+        for each in group.findall(f"{SVG}line")
+    ]
+    assert len(whiskers) == 2
+
+
+def test_suites_of_many_panels_say_how_many_are_drawn() -> None:
+    rows = [replace(made(0.5, "rad", values=i), epsilon=1.0) for i in range(MOST_PANELS + 4)]
+    (text,) = draw_suites(rows).values()
+    assert f"the first {MOST_PANELS} of {MOST_PANELS + 4}" in text
+    drawing = draw_single_panels(rows, rows[0].dataset)
+    assert len(drawing.panels) == MOST_PANELS and drawing.count.startswith("40 panels, the first")
+
+
+@pytest.mark.parametrize("odd", [[1, 2], {"a": None}, None, True, math.inf, -math.inf, "x" * 500])
+def test_rows_of_others_may_ask_for_anything(odd: Any) -> None:
+    rows = [made(0.5, "singling-out", records=odd, sigma=odd, other=odd) for _ in range(2)]
+    assert draw(*rows, made(0.5, "singling-out", records=3))
+    assert draw(made(0.5, odd)) == []
+    assert draw(replace(made(0.5, "gradient-corridor", sigma=odd))) is not None
