@@ -102,7 +102,7 @@ def _draw_panel(
             marks += _draw_bars(panel, names, looks)
             y = Axis(y.label, 0.0, _ROOM * (max(0.0, *heights) or 1.0))
         case Drawing.INTERVALS:
-            marks += _draw_intervals(panel, names, looks)
+            marks += _draw_intervals(panel, names, looks, y.high)
         case Drawing.BOXES:
             marks += draw_spreads(_list_spreads(panel))
         case Drawing.LINES:
@@ -181,16 +181,18 @@ def _draw_bars(panel: CurvePanel, names: Sequence[str], looks: Mapping[str, Look
 
 
 def _draw_intervals(
-    panel: CurvePanel, names: Sequence[str], looks: Mapping[str, Look]
+    panel: CurvePanel, names: Sequence[str], looks: Mapping[str, Look], edge: float
 ) -> list[Mark]:
-    """Whiskers from the first value to the third with a mark at the second; marks for others."""
+    """Whiskers from the first value to the third, or the edge, with a mark at the second; marks for
+    others."""
     by_value = {curve.value: curve for curve in panel.curves}
     low, middle, high = (by_value.get(name) for name in panel.axes.values[:3])
     marks: list[Mark] = []
     if low and middle and high:
+        tops = dict(high.points)
         ends = {
-            x: (_place(x, names), bottom, _place(x, names), top)
-            for (x, bottom), (_, top) in zip(low.points, high.points, strict=True)
+            x: (_place(x, names), bottom, _place(x, names), tops.get(x, edge))
+            for x, bottom in low.points
         }
         look, name = looks[panel.label(middle)], f"{middle.value}, interval"
         points = [(_place(x, names), y) for x, y in middle.points]
