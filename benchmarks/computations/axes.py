@@ -213,6 +213,64 @@ def _by_name(title: str, *along: str) -> tuple[Axes, ...]:
     )
 
 
+_ATTACKS = (
+    # Guerra-Balboa 2026, figure 3; beyond it the intervals, and the bound as it is printed
+    Axes(
+        _EPSILON,
+        Quantity(VALUE, "advantage and success", low=0, high=1),
+        panels=("known",),
+        values=("rad-attack", "rad-thm42", "rero-attack", "rero-bound", "rad-thm51"),
+    ),
+    *(
+        Axes(
+            _EPSILON,
+            Quantity(VALUE, title, low=0),
+            panels=("known",),
+            values=(f"{name}-low", name, f"{name}-high", bound),
+            drawing=Drawing.INTERVALS,
+            figure=name,
+            title=title,
+            beyond=True,
+        )
+        for name, bound, title in (
+            ("rad-attack", "rad-published", "advantage"),
+            ("rero-attack", "rero-bound", "success"),
+        )
+    ),
+)
+_AUDITS = (
+    *(f"audit-exact{end}" for end in ("-low", "", "-high")),
+    "audit-black-box",
+    "audit-ldp-auditor",
+)
+
+_ROWS = Quantity("rows", "rows M of the attacker's layer", log=True)
+_BY_ROWS = (
+    # Riess 2026, figure 2, which shows two M; and how well the law fits
+    Axes(
+        _ROWS,
+        Quantity(VALUE, "error of the estimate", log=True),
+        values=("rows-seen", "rows-law", "rows-published", "zero-guess"),
+        title="MSE",
+    ),
+    Axes(
+        _ROWS,
+        Quantity(VALUE, "PSNR of the estimate, dB"),
+        values=("rows-seen-psnr", "rows-law-psnr"),
+        figure="psnr",
+        title="PSNR",
+    ),
+    Axes(
+        _ROWS,
+        _P_VALUE,
+        values=("rows-p-value",),
+        figure="rows-p-value",
+        title="fit of the law",
+        beyond=True,
+    ),
+)
+
+
 KIND_AXES: Mapping[str, tuple[Axes, ...]] = {
     "success": _SUCCESS,
     "advantage": _SUCCESS,
@@ -242,6 +300,18 @@ KIND_AXES: Mapping[str, tuple[Axes, ...]] = {
             title="noise set by a risk",
         ),
     ),
+    # Guerra-Balboa 2026, figure 3, and its intervals; figure 5
+    "rad-training": _ATTACKS,
+    "audit-ldp": (
+        Axes(
+            _EPSILON,
+            Quantity(VALUE, "audited ε: interval and bounds", low=0),
+            panels=("mechanism",),
+            values=_AUDITS,
+            drawing=Drawing.INTERVALS,
+            diagonal="audited = true",
+        ),
+    ),
     # Swanberg 2025, figure 2b
     "epsilon-protect": (
         Axes(
@@ -251,7 +321,7 @@ KIND_AXES: Mapping[str, tuple[Axes, ...]] = {
             title="largest ε within the advantage",
         ),
     ),
-    # Riess 2026, figures 1, 3, 4 and 5
+    # Riess 2026, figures 1 to 5
     "gradient-sigma": (
         Axes(
             Quantity("error", "allowed error η (MSE)", low=0),
@@ -271,6 +341,7 @@ KIND_AXES: Mapping[str, tuple[Axes, ...]] = {
         Axes(_SIGMA, Quantity(VALUE, "error η (MSE)", log=True), title="the risk corridor"),
     ),
     "gradient-errors": _ERRORS,
+    "gradient-rows": _BY_ROWS,
     "mcmc-strength": _BY_STRENGTH,
     "mcmc-counts": _by_name("attacks"),
     "mcmc-train": _by_name("training", "algorithm"),

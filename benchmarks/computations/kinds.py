@@ -16,11 +16,11 @@ from reconbench.benchmarks.computations.gradients import (
     GradientRisk,
     GradientSigma,
 )
-from reconbench.benchmarks.computations.ldp_audits import LdpAudits
 from reconbench.benchmarks.computations.mcmc import McmcCounts, McmcStrength
 from reconbench.benchmarks.computations.mcmc_train import McmcTrain
-from reconbench.benchmarks.computations.rad import LocalAndNoise, QueryError
-from reconbench.benchmarks.computations.rad_training import TrainingRisk
+from reconbench.benchmarks.computations.rad.audits import LdpAudits
+from reconbench.benchmarks.computations.rad.bounds import LocalAndNoise, QueryError
+from reconbench.benchmarks.computations.rad.training import TrainingAttack
 from reconbench.benchmarks.computations.risk import (
     SinglingOutCurve,
     SuccessCurve,
@@ -35,7 +35,7 @@ Curve = Annotated[
     | QueryBudget
     | LocalAndNoise
     | QueryError
-    | TrainingRisk
+    | TrainingAttack
     | LdpAudits
     | ProtectCurve
     | GradientSigma

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from reconbench.benchmarks.computations.ldp_audits import play_audits
+from reconbench.benchmarks.computations.rad.audits import play_audits
 from reconbench.datasets.atomic_files import write_atomic
 from reconbench.reports.figures.svg import (
     PALETTE,

@@ -257,7 +257,7 @@ def trained(noise: float) -> Values:
         "noise": noise,
         "epsilon": points[0].promise.epsilon,
         "samples": TRAININGS,
-        "known": {point.asked["knowledge"].value: read_values(point) for point in points},
+        "known": {point.asked["known"]: read_values(point) for point in points},
     }
 
 

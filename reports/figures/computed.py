@@ -123,7 +123,7 @@ def _draw_panel(
             marks += _draw_bars(panel, names, looks)
             y = Axis(y.label, 0.0, _ROOM * (max(0.0, *heights) or 1.0))
         case Drawing.INTERVALS:
-            marks += _draw_intervals(panel, names, looks)
+            marks += _draw_intervals(panel, names, looks, y.high)
         case Drawing.BOXES:
             marks += draw_spreads(_list_spreads(panel))
         case Drawing.LINES:
@@ -203,19 +203,27 @@ def _draw_bars(panel: CurvePanel, names: Sequence[str], looks: Mapping[str, Look
 
 
 def _draw_intervals(
-    panel: CurvePanel, names: Sequence[str], looks: Mapping[str, Look]
+    panel: CurvePanel, names: Sequence[str], looks: Mapping[str, Look], edge: float
 ) -> list[Mark]:
-    """Whiskers from the first value to the third with a mark at the second; marks for others."""
+    """Whiskers from the first value to the third with a mark at the second; marks for others.
+
+    Where only the first is known, nothing bounds the interval: it goes to the edge.
+    """
     by_value = {curve.value: curve for curve in panel.curves}
+    low, middle, high = (by_value.get(name) for name in panel.axes.values[:3])
     marks: list[Mark] = []
-    middle = by_value.get(panel.axes.values[1])
     if middle:
-        ends = _list_quantiles(panel, panel.axes.values[:3])
+        tops, marked = dict(high.points) if high else {}, dict(middle.points)
+        whiskers = [
+            (_place(x, names), bottom, _place(x, names), tops.get(x, edge))
+            for x, bottom in (low.points if low else ())
+            if x in tops or x not in marked
+        ]
         look, name = looks[panel.label(middle)], f"{middle.value}, interval"
-        places = [(_place(x, names), *quantiles) for x, quantiles in ends]
+        middles = [(_place(x, names), y) for x, y in middle.points]
         marks += [
-            Rules([(x, low, x, high) for x, low, _, high in places], name, look.colour, width=2.4),
-            MarkedLine([(x, y) for x, _, y, _ in places], name, look, name, joined=False),
+            Rules(whiskers, name, look.colour, width=2.4),
+            MarkedLine(middles, name, look, name, joined=False),
         ]
     for name in panel.axes.values[3:]:
         if name in by_value:

@@ -222,7 +222,7 @@ def test_a_point_is_known_by_what_is_asked_not_by_what_comes_out(
         ("benchmarks.computations.guarantees", {"success"}),
         ("benchmarks.computations.risk", {"success"}),
         ("benchmarks.computations.budgets", {"queries"}),
-        ("benchmarks.computations.rad", {"rad"}),
+        ("benchmarks.computations.rad.bounds", {"rad"}),
         ("bounds.risk.one_target", {"success", "queries"}),
         ("bounds.guarantees.composed", {"success", "queries"}),
         ("mechanisms.gradient_steps", {"gradient-errors"}),

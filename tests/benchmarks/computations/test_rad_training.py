@@ -15,16 +15,17 @@ from scipy.stats import norm
 from reconbench.benchmarks.audits.train import FromPrior, FromRecords
 from reconbench.benchmarks.computations.computation import ComputationError, Point
 from reconbench.benchmarks.computations.kinds import Curve
-from reconbench.benchmarks.computations.rad import THEOREM_4_2
-from reconbench.benchmarks.computations.rad_training import (
+from reconbench.benchmarks.computations.rad.bounds import THEOREM_4_2
+from reconbench.benchmarks.computations.rad.training import (
+    KNOWN,
     PUBLISHED,
     RAD,
     RERO,
     RERO_BOUND,
     THEOREM_5_1,
-    Knowledge,
     RecordPool,
     bound_risks,
+    knowledge_of,
     simulate,
 )
 from reconbench.benchmarks.run import runner
@@ -39,7 +40,7 @@ FALSE_ALARM = 1e-4
 CURVES: TypeAdapter[Any] = TypeAdapter(Curve)
 SMALL: Mapping[str, Any] = {
     "compute": "rad-training",
-    "knowledge": list(Knowledge),
+    "known": list(KNOWN),
     "size": 39,
     "steps": 10,
     "hidden": 4,
@@ -67,47 +68,47 @@ def opposite(rng: np.random.Generator) -> RecordPool:
     return RecordPool(known, Records.of_vectors(np.repeat(vectors[20:], 2, axis=0), [0, 1], 2))
 
 
-def attack_opposite(noise: float, knowledge: Knowledge) -> SampledAttack:
+def attack_opposite(noise: float, known: str) -> SampledAttack:
     rng = np.random.default_rng(5)
     pool = opposite(rng)
     training = CandidateTraining(Network(0), noise, steps=4, rate=2.0)
     return optimal_sampled(
         simulate(training, pool, 4000, rng),
         2,
-        aux=knowledge.labels(pool.candidates),
+        aux=knowledge_of(known, pool.candidates).labels,
         confidence=1 - FALSE_ALARM,
     )
 
 
-@pytest.mark.parametrize("knowledge", Knowledge)
-def test_theorem_4_2_is_reached_by_two_opposite_gradients(knowledge: Knowledge) -> None:
+@pytest.mark.parametrize("known", KNOWN)
+def test_theorem_4_2_is_reached_by_two_opposite_gradients(known: str) -> None:
     """½ (2Φ(√T/σ) − 1), whatever is known. Half the noise breaks it, and so does the attack what
     is printed: μ = √T/σ compares a record with none."""
     sigma, mu = 3.0, 2 / 3
     exact = (2 * norm.cdf(mu) - 1) / 2
     guarantee = CandidateTraining(Network(0), sigma, steps=4).guarantee(Relation.ADD_REMOVE)
-    bounds = bound_risks(guarantee, 2, knowledge)
+    bounds = bound_risks(guarantee, 2, known)
     assert bounds[THEOREM_4_2] == pytest.approx(exact)
     assert bounds[PUBLISHED] == pytest.approx((2 * norm.cdf(mu / 2) - 1) / 2)
     assert bounds[RERO_BOUND] == pytest.approx(norm.cdf(mu))
-    found = attack_opposite(sigma, knowledge)
+    found = attack_opposite(sigma, known)
     assert found.rad.low <= exact <= found.rad.high
     assert found.rad.low > bounds[PUBLISHED]
     # Whoever is right half the time by chance is right with probability ½ + RAD.
     assert found.success.low <= 0.5 + exact <= found.success.high
-    assert attack_opposite(sigma / 2, knowledge).rad.low > exact
+    assert attack_opposite(sigma / 2, known).rad.low > exact
 
 
 def test_bounds_without_knowledge_are_those_of_example_5_5() -> None:
     guarantee = CandidateTraining(Network(10), 27.0).guarantee(Relation.ADD_REMOVE)
-    bounds = bound_risks(guarantee, 8, Knowledge.NOTHING)
+    bounds = bound_risks(guarantee, 8, "nothing")
     assert bounds[THEOREM_5_1] == pytest.approx(dp_sgd_rad(27.0, 100, 8), rel=1e-12)
     printed = dp_sgd_rad(27.0, 100, 8, "add-remove")
     assert bounds[PUBLISHED] == pytest.approx(printed, rel=1e-12)
     assert bounds[THEOREM_4_2] == pytest.approx(7 / 8 * (2 * norm.cdf(10 / 27) - 1))
     assert bounds[RERO_BOUND] == pytest.approx(norm.cdf(norm.ppf(1 / 8) + 10 / 27))
     assert bounds[THEOREM_5_1] < bounds[THEOREM_4_2]
-    assert THEOREM_5_1 not in bound_risks(guarantee, 8, Knowledge.CLASS)
+    assert THEOREM_5_1 not in bound_risks(guarantee, 8, "class")
 
 
 def test_knowledge_breaks_the_bound_on_success_and_none_on_advantage() -> None:
@@ -126,7 +127,7 @@ def test_knowledge_breaks_the_bound_on_success_and_none_on_advantage() -> None:
         else:
             assert values[f"{RERO}-low"] > values[RERO_BOUND]
     for noise in (12, 4):
-        each = [found[f"{known} known, noise {noise}"][RAD] for known in Knowledge]
+        each = [found[f"{known} known, noise {noise}"][RAD] for known in KNOWN]
         assert each == sorted(each) and len(set(each)) == 3
 
 
@@ -138,11 +139,10 @@ def test_the_attack_as_it_is_played() -> None:
     drawn, replaced = rng.integers(4, size=(2, runs))
     logs = training.log_likelihoods(pool.known, pool.candidates, drawn, rng)
     posterior = np.exp(logs) / np.exp(logs).sum(axis=1, keepdims=True)
-    for knowledge in Knowledge:
-        labels = knowledge.labels(pool.candidates)
-        aux = np.zeros(4, dtype=int) if labels is None else labels
+    for known in KNOWN:
+        labels = knowledge_of(known, pool.candidates).labels
 
-        def hits(target: np.ndarray, aux: np.ndarray = aux) -> np.ndarray:
+        def hits(target: np.ndarray, aux: np.ndarray = labels) -> np.ndarray:
             open_ = np.where(aux[target][:, None] == aux, posterior - 1 / 4, -1.0)
             chosen = open_.argmax(axis=1)
             # A loss in all of them: guess something else.
@@ -173,7 +173,7 @@ def test_points_are_told_apart_and_do_not_depend_on_the_workers(
     assert [point.baseline for point in points][::2] == [1 / 8, 1.0]
     assert {point.promise.guarantee.relation for point in points} == {Relation.ADD_REMOVE}
     # A row alone is the row among others.
-    (point,) = points_of(noise=6.0, samples=70, knowledge="class")
+    (point,) = points_of(noise=6.0, samples=70, known="class")
     assert point.row().ceilings == rows[0][1]
 
 
@@ -207,7 +207,7 @@ def test_images_in_files(tmp_path: Path) -> None:
 
 def test_bad_blocks_are_refused() -> None:
     for settings, message in (
-        ({"knowledge": "all"}, "Input should be 'nothing', 'class' or 'record'"),
+        ({"known": "all"}, "unknown knowledge 'all'; use some of nothing, class, record"),
         ({"candidates": 1}, "greater than or equal to 2"),
         ({"noise": 0.0}, "greater than 0"),
         ({"samples": 1}, "greater than or equal to 2"),

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from reconbench.attacks.rad_optimal import joint_prior
-from reconbench.benchmarks.computations.rad import epsilon_for_rad, epsilon_for_rero
+from reconbench.benchmarks.computations.rad.bounds import epsilon_for_rad, epsilon_for_rero
 from reconbench.benchmarks.game.play import Game, Round
 from reconbench.benchmarks.run.cost_estimates import estimate
 from reconbench.benchmarks.run.runner import run

@@ -45,7 +45,8 @@ def test_every_shipped_suite_has_its_name_and_something_to_do() -> None:
     papers = {f"swanberg-fig{i}" for i in (1, 4, 5, 6, 7)} | {
         f"kulynych-fig{i}" for i in (1, 2, 3, 4, 5, 6, 7, 9)
     }
-    papers |= {f"rad-{name}" for name in ("bounds", "imputation", "laplace", "ldp")}
+    papers |= {f"rad-{name}" for name in ("bounds", "fig3", "fig5", "imputation", "laplace", "ldp")}
+    papers |= {f"riess-fig{i}" for i in (1, 2, 3, 4, 5)}
     assert papers | {"swanberg", "kulynych", "rad", "k-sweep", "n-sweep", "adversary"} <= set(found)
     for name, suite in found.items():
         assert suite.name == name and suite.description

@@ -313,6 +313,24 @@ def test_lines_of_what_was_asked_for_differently_are_not_joined() -> None:
     assert all(len(curve.points) == 2 for panel in panels for curve in panel.curves)
 
 
+def test_an_interval_without_an_upper_end_goes_to_the_edge() -> None:
+    """An audit that nothing bounds from above, between two that something does."""
+    ends = ("audit-exact-low", "audit-exact", "audit-exact-high")
+    rows = []
+    for i, values in enumerate(([1.0, 1.1, 1.2], [2.0], [3.0, 3.1, 3.2])):
+        found = {name: {"mean": value} for name, value in zip(ends, values, strict=False)}
+        row = made(0.0, "audit-ldp")
+        rows.append(replace(row, epsilon=1.0 + i, ceilings=found, mechanism="grr"))
+    (panel,) = collect_panels(rows)
+    assert [len(curve.points) for curve in panel.curves] == [3, 2, 2]
+    (text,) = draw_suites(rows).values()
+    groups = ET.fromstring(text).iter(f"{SVG}g")
+    whiskers = next(each for each in groups if each.get("stroke-width") == "2.4")
+    tops = [float(line.attrib["y2"]) for line in whiskers.iter(f"{SVG}line")]
+    # The middle one is the highest: pixels count downwards.
+    assert tops[1] < tops[2] < tops[0]
+
+
 def test_many_names_and_hostile_ones_are_drawn() -> None:
     name = "</text><script>alert(1)</script>\x00"
     rows = [

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
@@ -27,13 +26,13 @@ from reconbench.benchmarks.computations.computation import (
     Positive,
     Positives,
     Promise,
+    known_names,
 )
-from reconbench.benchmarks.computations.rad import ANY_KNOWLEDGE, THEOREM_4_2, Values
+from reconbench.benchmarks.computations.rad.bounds import ANY_KNOWLEDGE, THEOREM_4_2, Values
 from reconbench.benchmarks.game.random_streams import make_stream
-from reconbench.benchmarks.suites.column_choices import make_list
 from reconbench.benchmarks.suites.game_block import Whole
 from reconbench.bounds import GaussianDP, Relation
-from reconbench.bounds.rad import optimal_sampled, rad_any_aux, rad_no_aux
+from reconbench.bounds.rad import Knowledge, optimal_sampled, rad_any_aux, rad_no_aux
 from reconbench.datasets.sources.idx import read_images
 from reconbench.mechanisms.training.algorithms import Network, Records
 from reconbench.mechanisms.training.candidates import CandidateTraining
@@ -46,18 +45,14 @@ THEOREM_5_1, PUBLISHED, RERO_BOUND = "rad-thm51", "rad-published", "rero-bound"
 SPARE = 4
 
 
-class Knowledge(StrEnum):
-    """What the adversary knows of the missing record: a(z)."""
+# What the adversary may know of the missing record, a(z), by the names of ``bounds.rad``; its class
+# is known by labels.
+KNOWN: Mapping[str, str] = {"nothing": "none", "class": "", "record": "all"}
 
-    NOTHING = "nothing"
-    CLASS = "class"
-    RECORD = "record"
 
-    def labels(self, candidates: Records) -> npt.NDArray[np.int64] | None:
-        """a(z) of every candidate; None for nothing."""
-        if self is Knowledge.NOTHING:
-            return None
-        return candidates.labels if self is Knowledge.CLASS else np.arange(len(candidates))
+def knowledge_of(known: str, candidates: Records) -> Knowledge:
+    """Nothing, the class, or the record itself: whether it took part."""
+    return Knowledge.of(KNOWN[known] or candidates.labels, len(candidates))
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +90,7 @@ def simulate(
     return np.asarray(np.exp(logs - logs.max(axis=1, keepdims=True)))
 
 
-def bound_risks(guarantee: GaussianDP, candidates: int, knowledge: Knowledge) -> dict[str, float]:
+def bound_risks(guarantee: GaussianDP, candidates: int, known: str) -> dict[str, float]:
     """The bounds of figure 3, from the guarantee for adding or removing a record.
 
     Replacing one moves the sum of gradients twice as far: 2μ. ``rad-published`` takes μ, as Example
@@ -108,7 +103,7 @@ def bound_risks(guarantee: GaussianDP, candidates: int, knowledge: Knowledge) ->
 
     any_knowledge, nothing = on_advantage(2 * guarantee.mu)
     published = on_advantage(guarantee.mu)
-    unknown = knowledge is Knowledge.NOTHING
+    unknown = known == "nothing"
     return {
         THEOREM_4_2: any_knowledge,
         **({THEOREM_5_1: nothing} if unknown else {}),
@@ -118,14 +113,14 @@ def bound_risks(guarantee: GaussianDP, candidates: int, knowledge: Knowledge) ->
     }
 
 
-class TrainingRisk(Computation):
+class TrainingAttack(Computation):
     """Advantage and success of Algorithm 1 on full-batch DP-SGD, by what it knows of the record.
 
     ``size`` records are known, the missing one is one of ``candidates``; ``samples`` trainings of
     ``steps`` steps with ``noise`` times ``clip`` on every coordinate. The network predicts the
     column ``label`` of ``dataset`` from the others, or ``classes`` of ``images``, files in the IDX
-    format of MNIST. ``knowledge`` is some of nothing, class (the value to predict) and record
-    (membership); all three are about the same trainings.
+    format of MNIST. What is ``known`` of the record is some of nothing, class (the value to
+    predict) and record (only membership is open); all of them are about the same trainings.
     """
 
     reference = "Guerra-Balboa 2026, figure 3"
@@ -147,7 +142,9 @@ class TrainingRisk(Computation):
 
     compute: Literal["rad-training"]
     noise: Positives
-    knowledge: Annotated[list[Knowledge], BeforeValidator(make_list), Field(min_length=1)]
+    known: Annotated[
+        list[str], BeforeValidator(known_names("knowledge", KNOWN)), Field(min_length=1)
+    ]
     dataset: str = "acs"
     label: str = "AGEP"
     images: str = ""
@@ -178,23 +175,23 @@ class TrainingRisk(Computation):
             budget = {"noise": noise, "delta": self.delta}
             epsilon = guarantee.epsilon_at(self.delta)
             promise = Promise(f"noise {noise:g}", epsilon, self.delta, guarantee, budget)
-            for knowledge in self.knowledge:
-                known = knowledge.labels(self._pool.candidates)
-                base = (1 if known is None else len(np.unique(known))) / self.candidates
-                asked = {"knowledge": knowledge, "confidence": self.confidence, **self._shape}
-                label = f"{knowledge} known, {promise.label}"
+            for known in self.known:
+                # Blind guesses are right as often as there are groups to tell apart.
+                base = knowledge_of(known, self._pool.candidates).groups / self.candidates
+                asked = {"known": known, "confidence": self.confidence, **self._shape}
+                label = f"{known} known, {promise.label}"
                 yield Point(suite, self, "dp-sgd", promise, label, base, asked)
 
     def evaluate(self, point: Point) -> dict[str, float]:
-        noise, knowledge = point.promise.asked["noise"], Knowledge(point.asked["knowledge"])
+        noise, known = point.promise.asked["noise"], point.asked["known"]
         found = optimal_sampled(
             self._simulate(noise),
             self.candidates,
-            aux=knowledge.labels(self._pool.candidates),
+            aux=knowledge_of(known, self._pool.candidates).labels,
             confidence=self.confidence,
         )
         guarantee = self._train(noise).guarantee(Relation.ADD_REMOVE)
-        values = bound_risks(guarantee, self.candidates, knowledge)
+        values = bound_risks(guarantee, self.candidates, known)
         for name, interval in ((RAD, found.rad), (RERO, found.success)):
             values[name] = interval.estimate
             values |= {f"{name}-low": interval.low, f"{name}-high": interval.high}

@@ -11,7 +11,7 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from reconbench.benchmarks.computations.kinds import Curve
-from reconbench.benchmarks.computations.ldp_audits import AUDITOR, BLACK_BOX, EXACT
+from reconbench.benchmarks.computations.rad.audits import AUDITOR, BLACK_BOX, EXACT
 from reconbench.benchmarks.suites.suite import find_suite
 
 CURVES: TypeAdapter[Any] = TypeAdapter(Curve)

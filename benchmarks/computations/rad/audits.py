@@ -18,7 +18,7 @@ from reconbench.benchmarks.computations.computation import (
     Promise,
     known_names,
 )
-from reconbench.benchmarks.computations.rad import Values
+from reconbench.benchmarks.computations.rad.bounds import Values
 from reconbench.benchmarks.game.random_streams import make_stream
 from reconbench.benchmarks.suites.game_block import Whole
 from reconbench.bounds import PureDP
