@@ -306,6 +306,8 @@ def as_replace_one(guarantee: Guarantee) -> Guarantee:
         return guarantee
     two: Any = guarantee.group(2)
     converted: Guarantee = replace(two, relation=Relation.REPLACE_ONE)
+    if isinstance(converted, TabulatedCurve):
+        return replace(converted, label=f"({guarantee.describe()}) twice")
     return converted
 
 

@@ -121,8 +121,9 @@ def _least_along_profile(guarantee: Guarantee, at: Callable[[float, float], floa
     """The least at(ε, δ(ε)): of a grid with the profile's last kink, refined next to the best."""
     from scipy.optimize import minimize_scalar
 
-    pair = isinstance(guarantee, ApproxDP | PureDP)
-    last = guarantee.epsilon if pair else guarantee.epsilon_at(0.0)
+    last = guarantee.epsilon_at(0.0)
+    if isinstance(guarantee, ApproxDP | PureDP):
+        last = guarantee.epsilon
     grid = np.concatenate([[0.0], np.geomspace(1e-3, _LARGEST_EPSILON, _GRID)])
     if last < _LARGEST_EPSILON:
         grid = np.append(grid[grid < last], last)

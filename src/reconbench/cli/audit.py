@@ -315,7 +315,7 @@ def _resolve_prior(text: str, size: int | None) -> Floats:
     import numpy as np
 
     from reconbench.bounds.rad import as_prior
-    from reconbench.cli.bounds.commands import read_priors
+    from reconbench.cli.bounds.prior_options import read_priors
 
     kind, colon, rest = text.partition(":")
     if text != "uniform" and not (kind == "zipf" and colon):

@@ -174,11 +174,12 @@ def test_a_baseline_of_one_over_m_stands_for_m_equal_values() -> None:
 
 @pytest.mark.parametrize("measure", list(MEASURES))
 def test_every_measure_names_bound_relation_and_theorem(measure: str) -> None:
-    details: dict[str, Any] = {
+    asked: dict[str, dict[str, Any]] = {
         "rad": {"priors": [PRIOR]},
         "singling-out": {"candidates": 4},
-    }.get(measure, {})
-    base = {"rad": None, "ceiling": [0.2] * 30}.get(measure, 0.2)
+    }
+    bases: dict[str, Any] = {"rad": None, "ceiling": [0.2] * 30}
+    details, base = asked.get(measure, {}), bases.get(measure, 0.2)
     report = calibration_report(0.4, base, measure, relation="add-remove", **details)
     json.dumps(report, allow_nan=False)
     for name in ("epsilon", "mu"):

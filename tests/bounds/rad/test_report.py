@@ -129,7 +129,7 @@ def channel_games(draw: st.DrawFn) -> tuple[LocalReports, Secret]:
     m = draw(st.integers(2, 6))
     raw = draw(st.lists(st.floats(0, 1), min_size=m, max_size=m).filter(lambda r: sum(r) > 0.01))
     labels = draw(st.lists(st.integers(0, 2), min_size=m, max_size=m))
-    known = draw(st.sampled_from(["none", "any", labels]))
+    known: Any = draw(st.sampled_from(["none", "any", labels]))
     within = draw(st.integers(0, m - 2))
     mechanism = LocalReports(draw(st.sampled_from(list(LOCAL))), draw(st.floats(0.01, 8)), m)
     return mechanism, Secret.of(np.array(raw) / sum(raw), known, within)

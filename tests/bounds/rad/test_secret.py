@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -15,7 +17,7 @@ def secrets(draw: st.DrawFn) -> Secret:
     m = draw(st.integers(2, 7))
     raw = draw(st.lists(st.floats(0, 1), min_size=m, max_size=m).filter(lambda r: sum(r) > 0.01))
     labels = draw(st.lists(st.integers(0, 2), min_size=m, max_size=m))
-    known = draw(st.sampled_from(["none", "any", "all", labels]))
+    known: Any = draw(st.sampled_from(["none", "any", "all", labels]))
     gap = draw(st.sampled_from([0.1, 1.0, 3.0]))
     within = draw(st.integers(0, m - 2)) * gap
     return Secret.of(np.array(raw) / sum(raw), known, within, gap)

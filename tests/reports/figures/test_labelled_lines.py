@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 import pytest
@@ -13,7 +14,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 ACROSS = [0.5 * 1.2**k for k in range(13)]
 
 
-def drawn(series: dict[str, list[float | None]], **options: object) -> ET.Element:
+def drawn(series: Mapping[str, Sequence[float | None]], **options: object) -> ET.Element:
     text = lines_svg("A title", "epsilon", "value", ACROSS, series, **options)  # type: ignore[arg-type]
     return ET.fromstring(text)
 

@@ -125,7 +125,7 @@ def _print_report(report: dict[str, Any]) -> None:
     shown |= {
         "promise": f"{report['guarantee']}, epsilon {report['epsilon']:.6g} at delta "
         f"{report['delta']:g}; {report['replace_one']}",
-        "layer": f"{report['rows']:,} rows, {report['rows_needed']:,} reach the smallest error",
+        "rows": f"{report['rows']:,}; the smallest error needs {report['rows_needed']:,}",
         "mean error": f"{report['mean_error']:.6g}",
         "guessing 0": _describe_error(report["zero_guess"]) + ", without any release",
     }

@@ -78,7 +78,7 @@ def read_one_prior(values: int | None, prior: str | None, path: Path | None) -> 
             f"{path} must have one prior: a column `{PROBABILITY}` with one row per value, or one "
             "row with columns p0, p1, ..."
         )
-    return whole[0]
+    return np.asarray(whole[0], dtype=np.float64)
 
 
 def read_baseline(
