@@ -13,22 +13,23 @@ import platform
 import re
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import jupytext
 import nbformat
-from jupyter_client.manager import AsyncKernelManager
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode
+from traitlets.config import Config
 
 from generate.site_build.api_reference import API_PAGES
 from reconbench.benchmarks.store.source_code import hash_folders, hash_text
 from reconbench.datasets.atomic_files import write_atomic
 
 SECONDS = 300
+PROGRESS = re.compile(r"^[\w ]+: \d+ of \d+.*\n?", re.MULTILINE)
 log = logging.getLogger("mkdocs.plugins.notebooks")
 
 
@@ -63,20 +64,32 @@ def execute_notebook(source: str, name: str) -> NotebookNode:
     """A script as a notebook with the outputs of its cells; files that it writes are not kept."""
     notebook = jupytext.reads(source, fmt="py:percent")
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as sockets:
+        connection = {"transport": "ipc", "ip": str(Path(sockets, "kernel"))}
         client = NotebookClient(
             notebook,
             timeout=SECONDS,
-            km=AsyncKernelManager(
-                kernel_name="python3", transport="ipc", ip=str(Path(sockets, "kernel"))
-            ),
+            kernel_name="python3",
             record_timing=False,
             resources={"metadata": {"path": folder}},
+            config=Config({"ConnectionFileMixin": connection}),
         )
         try:
             client.execute()
         except CellExecutionError as error:
             raise NotebookError(f"{name}: {_without_colours(str(error))}") from None
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs = list(_drop_progress(cell.outputs))
     return notebook
+
+
+def _drop_progress(outputs: Sequence[NotebookNode]) -> Iterator[NotebookNode]:
+    """Outputs without the lines that say how far a run is; warnings stay."""
+    for output in outputs:
+        if output.output_type == "stream" and output.name == "stderr":
+            output.text = PROGRESS.sub("", output.text)
+        if output.get("text") != "":
+            yield output
 
 
 def _without_colours(text: str) -> str:
