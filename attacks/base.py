@@ -56,6 +56,10 @@ class Reconstruction:
     info: Mapping[str, float] = field(default_factory=dict)
     best_possible: BestPossible | None = None
 
+    def __repr__(self) -> str:
+        scored = "" if self.scores is None else ", with scores"
+        return f"Reconstruction({self.guess!r}{scored})"
+
 
 @dataclass(frozen=True)
 class AttackerView:
@@ -73,6 +77,10 @@ class AttackerView:
     prior: Prior
     metric: Metric
     others: Table | None = None
+
+    def __repr__(self) -> str:
+        names = ", ".join(map(repr, self.targets))
+        return f"AttackerView({names} of {self.n:,} records, from {self.release!r})"
 
     @property
     def n(self) -> int:

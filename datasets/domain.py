@@ -84,6 +84,10 @@ class Attribute:
         if not all(math.isfinite(edge) for edge in edges) or list(edges) != sorted(set(edges)):
             raise DomainError(f"attribute {self.name!r}: bin edges must be finite and increasing")
 
+    def __repr__(self) -> str:
+        kind = "ordinal " if self.ordinal else ""
+        return f"Attribute({quote(self.name)}, {kind}labels {preview(self.labels, 3)})"
+
     @property
     def size(self) -> int:
         return len(self.labels)
@@ -200,6 +204,9 @@ class Domain:
         if both:
             raise DomainError(f"column {both[0]!r} is declared and left out as well; choose one")
         object.__setattr__(self, "_index", index)
+
+    def __repr__(self) -> str:
+        return f"Domain({preview(self.names, 4)})"
 
     @cached_property
     def names(self) -> tuple[str, ...]:

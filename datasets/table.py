@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from reconbench.datasets.domain import Attribute, Domain, DomainError
+from reconbench.datasets.domain import Attribute, Domain, DomainError, preview
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,6 +46,9 @@ class Table:
             )
         codes.setflags(write=False)
         object.__setattr__(self, "codes", codes)
+
+    def __repr__(self) -> str:
+        return f"Table({len(self):,} records of {preview(self.domain.names, 4)})"
 
     def __len__(self) -> int:
         return int(self.codes.shape[0])

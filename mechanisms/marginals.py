@@ -113,6 +113,12 @@ class MarginalsRelease:
                 )
             answer.setflags(write=False)  # all attacks share one release
 
+    def __repr__(self) -> str:
+        return (
+            f"MarginalsRelease({len(self.workload):,} marginals of {self.cells:,} cells, noise_sd="
+            f"{self.noise_sd:g})"
+        )
+
     @property
     def k(self) -> int:
         return len(self.workload[0])

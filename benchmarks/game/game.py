@@ -46,6 +46,9 @@ class Game(Setting):
 
     rep: int = 0
 
+    def __repr__(self) -> str:
+        return f"Game({self.list_chosen()})"
+
     def __post_init__(self) -> None:
         if self.n < 1:
             raise GameError(f"n must be at least 1 record, got {self.n}")

@@ -72,6 +72,9 @@ class Round:
         truth = table.project(game.targets)
         return cls(game, prior, mechanism, release, truth, view, table.sha256(), bounds)
 
+    def __repr__(self) -> str:
+        return f"Round({self.game!r})"
+
     @property
     def metric(self) -> Metric:
         return self.view.metric

@@ -24,7 +24,13 @@ from scipy.special import erfcx, ndtr, ndtri
 from reconbench.bounds import _validate
 from reconbench.bounds._validate import FloatArray, positive_integer
 from reconbench.bounds.guarantees.polyline import Polyline
-from reconbench.bounds.guarantees.relation import RECORD, Relation, require_kind, require_same
+from reconbench.bounds.guarantees.relation import (
+    RECORD,
+    Relation,
+    represent,
+    require_kind,
+    require_same,
+)
 from reconbench.bounds.guarantees.tabulated import TabulatedCurve
 
 __all__ = [
@@ -85,6 +91,8 @@ class ApproxDP:
     relation: Relation = Relation.REPLACE_ONE
     unit: str = RECORD
 
+    __repr__ = represent
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", _validate.positive("epsilon", self.epsilon))
         object.__setattr__(self, "delta", _validate.below_one("delta", self.delta))
@@ -131,6 +139,8 @@ class PureDP:
     epsilon: float
     relation: Relation = Relation.REPLACE_ONE
     unit: str = RECORD
+
+    __repr__ = represent
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", _validate.positive("epsilon", self.epsilon))
@@ -184,6 +194,8 @@ class GaussianDP:
     mu: float
     relation: Relation = Relation.REPLACE_ONE
     unit: str = RECORD
+
+    __repr__ = represent
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "mu", _validate.non_negative("mu", self.mu))

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reconbench.datasets.domain import Domain, DomainError
+from reconbench.datasets.domain import Domain, DomainError, preview
 from reconbench.datasets.network.elimination import (
     CHUNK_CELLS,
     MAX_CLIQUE_CELLS,
@@ -62,6 +62,10 @@ class BayNet:
                 )
             seen.add(position)
         object.__setattr__(self, "cpts", tuple(self._check_cpt(i) for i in range(d)))
+
+    def __repr__(self) -> str:
+        cells = sum(cpt.size for cpt in self.cpts)
+        return f"BayNet({cells:,} probabilities over {preview(self.domain.names, 4)})"
 
     def _check_cpt(self, position: int) -> Floats:
         name, sizes = self.domain.names[position], self.domain.sizes
