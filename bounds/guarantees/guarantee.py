@@ -49,7 +49,16 @@ _ROOT_RTOL = 4 * float(np.finfo(np.float64).eps)
 
 
 class Guarantee(Protocol):
-    """What a mechanism promises, with the neighbouring relation and the unit it protects."""
+    """What a mechanism promises, with the neighbouring relation and the unit it protects.
+
+    Example:
+        >>> import reconbench as rb
+        >>> guarantee: rb.Guarantee = rb.GaussianDP(0.5)
+        >>> guarantee.describe()
+        '0.5-GDP, replace-one'
+        >>> round(guarantee.epsilon_at(1e-5), 3)
+        1.993
+    """
 
     @property
     def relation(self) -> Relation: ...
@@ -84,7 +93,19 @@ class Guarantee(Protocol):
 
 @dataclass(frozen=True)
 class ApproxDP:
-    """(ε, δ)-differential privacy; ε = inf is allowed and promises nothing."""
+    """(ε, δ)-differential privacy; ε = inf is allowed and promises nothing.
+
+    Args:
+        epsilon: The budget ε.
+        delta: The δ of the budget.
+        relation: The neighbouring relation, replace-one by default.
+        unit: What is protected.
+
+    Example:
+        >>> import reconbench as rb
+        >>> rb.ApproxDP(1.0, 1e-5)
+        <ApproxDP: (1, 1e-05)-DP, replace-one>
+    """
 
     epsilon: float
     delta: float
@@ -134,7 +155,18 @@ class ApproxDP:
 
 @dataclass(frozen=True)
 class PureDP:
-    """ε-differential privacy; ε = inf is allowed and promises nothing."""
+    """ε-differential privacy; ε = inf is allowed and promises nothing.
+
+    Args:
+        epsilon: The budget ε.
+        relation: The neighbouring relation, replace-one by default.
+        unit: What is protected.
+
+    Example:
+        >>> import reconbench as rb
+        >>> rb.PureDP(1.0).group(2)
+        <PureDP: 2-DP, replace-one>
+    """
 
     epsilon: float
     relation: Relation = Relation.REPLACE_ONE
@@ -189,6 +221,16 @@ class GaussianDP:
     """μ-Gaussian differential privacy: no easier to test than N(0, 1) against N(μ, 1).
 
     μ = 0 is perfect privacy, μ = inf promises nothing.
+
+    Args:
+        mu: The parameter μ.
+        relation: The neighbouring relation, replace-one by default.
+        unit: What is protected.
+
+    Example:
+        >>> import reconbench as rb
+        >>> round(rb.GaussianDP(1.0).total_variation(), 4)
+        0.3829
     """
 
     mu: float

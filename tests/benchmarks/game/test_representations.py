@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from reconbench.attacks.baselines import PriorGuess
+from reconbench.benchmarks.game.options import Options
 from reconbench.benchmarks.game.play import AttackSpec, Game, Round, play
 
 
 def test_a_game_shows_what_it_chooses() -> None:
-    game = Game("acs", ("SEX",), epsilon=1, mechanism_options={"k": 2}, adversary="informed")
+    options = Options({"k": 2})
+    game = Game("acs", ("SEX",), epsilon=1, mechanism_options=options, adversary="informed")
     assert repr(game) == (
         "Game(dataset='acs', targets=('SEX',), epsilon=1.0, mechanism_options={'k': 2}, "
         "adversary='informed')"
