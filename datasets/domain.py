@@ -33,6 +33,18 @@ class Attribute:
     ``recoding`` says how other cells of the source are read. It is no part of what an attribute is:
     attributes that differ in it alone are equal. A label for missing values is nearer to no label
     than to another, so a column with one is not ordinal; after bins it is the last label.
+
+    Args:
+        name: The name of the column.
+        labels: The labels of its values, in code order.
+        ordinal: Whether the order of the labels means something.
+        edges: The bin edges of a column that is numeric in its source.
+        recoding: How other cells of the source are read.
+
+    Example:
+        >>> import reconbench as rb
+        >>> rb.Attribute("income", ("low", "middle", "high"), ordinal=True)
+        Attribute('income', ordinal labels 'low', 'middle', 'high')
     """
 
     name: str
@@ -186,7 +198,18 @@ def binned(
 
 @dataclass(frozen=True)
 class Domain:
-    """An ordered set of attributes; ``left_out`` are columns of the source that are not read."""
+    """An ordered set of attributes; ``left_out`` are columns of the source that are not read.
+
+    Args:
+        attributes: The columns.
+        left_out: Columns of the source that are not read.
+
+    Example:
+        >>> import reconbench as rb
+        >>> domain = rb.Domain((rb.Attribute("sex", ("f", "m")), rb.Attribute("ill", ("n", "y"))))
+        >>> domain.names, domain.sizes
+        (('sex', 'ill'), (2, 2))
+    """
 
     attributes: tuple[Attribute, ...]
     left_out: tuple[str, ...] = field(default=(), compare=False)

@@ -20,7 +20,19 @@ Codes = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """n records over a domain, as an n × d array of codes."""
+    """n records over a domain, as an n × d array of codes.
+
+    Args:
+        domain: The columns.
+        codes: One row per record, one code per column.
+
+    Example:
+        >>> import numpy as np
+        >>> import reconbench as rb
+        >>> domain = rb.Domain((rb.Attribute("sex", ("f", "m")), rb.Attribute("ill", ("n", "y"))))
+        >>> rb.Table(domain, np.array([[0, 1], [1, 1]])).to_pandas().values.tolist()
+        [['f', 'y'], ['m', 'y']]
+    """
 
     domain: Domain
     codes: Codes
