@@ -69,31 +69,69 @@ def draw_leaderboard_figures(
 ) -> Iterator[FigureFile]:
     """Draw every figure that the rows allow, in each format, with its numbers as CSV."""
     converter = _import_converter()
-    attacks = [look.attack for look in list_looks(a.attack for a in leaderboard.ranking)]
+    for chart, rows in _choose_charts(leaderboard):
+        yield FigureFile(f"{chart.name}.csv", figure_csv(chart, rows).encode())
+        spec = _write_spec(chart, rows, leaderboard)
+        for form in formats:
+            yield FigureFile(f"{chart.name}.{form}", _render(converter, spec, form))
+
+
+def list_figures(leaderboard: Leaderboard) -> dict[str, str]:
+    """The figures that the rows allow: their titles by name."""
+    return {chart.name: chart.title for chart, _ in _choose_charts(leaderboard)}
+
+
+def draw_leaderboard_figure(leaderboard: Leaderboard, name: str) -> str:
+    """Draw one figure as SVG."""
+    chosen = {chart.name: (chart, rows) for chart, rows in _choose_charts(leaderboard)}
+    if name not in chosen:
+        raise ReportError(f"no figure {name!r} can be drawn; there are {', '.join(chosen)}")
+    spec = _write_spec(*chosen[name], leaderboard)
+    return _render(_import_converter(), spec, Format.SVG).decode()
+
+
+_Rows = list[Mapping[str, Value]]
+
+
+def _choose_charts(leaderboard: Leaderboard) -> Iterator[tuple[Chart, _Rows]]:
+    """The charts that the rows allow, each with those that it draws."""
     for chart in list_charts(leaderboard.columns):
         rows, _ = select_rows(chart, leaderboard.rows)
-        if not rows:
-            continue
-        yield FigureFile(f"{chart.name}.csv", figure_csv(chart, rows).encode())
-        spec = {
-            "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
-            "background": "white",
-            "config": {
-                "font": "sans-serif",
-                "view": {"stroke": "#cccccc"},
-                "style": role_styles(),
-            },
-            **fix_looks(chart.spec, [*map(printable, attacks)], _list_drawn(chart, attacks, rows)),
-            "title": {
-                "text": chart.title,
-                "subtitle": wrap(chart.reads, _CAPTION_WIDTH),
-                "subtitleColor": "#555555",
-                "anchor": "start",
-            },
-            "data": {"name": SOURCE, "values": figure_data(chart, rows)},
-        }
-        for form in formats:
-            yield FigureFile(f"{chart.name}.{form}", _render(converter, json.dumps(spec), form))
+        if rows:
+            yield chart, rows
+
+
+def _write_spec(chart: Chart, rows: _Rows, leaderboard: Leaderboard) -> str:
+    """The Vega-Lite specification of a chart, with its data."""
+    attacks = [look.attack for look in list_looks(a.attack for a in leaderboard.ranking)]
+    spec = {
+        "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
+        "background": "white",
+        "config": {
+            "font": "sans-serif",
+            "view": {"stroke": "#cccccc"},
+            "style": role_styles(),
+        },
+        **fix_looks(chart.spec, [*map(printable, attacks)], _list_drawn(chart, attacks, rows)),
+        "title": {
+            "text": chart.title,
+            "subtitle": wrap(chart.reads, _CAPTION_WIDTH),
+            "subtitleColor": "#555555",
+            "anchor": "start",
+        },
+        "data": {"name": SOURCE, "values": figure_data(chart, rows)},
+    }
+    return json.dumps(spec)
+
+
+def convert_svg(svg: str, form: Format) -> bytes:
+    """A static figure in another format."""
+    if form is Format.SVG:
+        return svg.encode()
+    converter = _import_converter()
+    if form is Format.PNG:
+        return bytes(converter.svg_to_png(svg, scale=PIXELS_PER_POINT))
+    return bytes(converter.svg_to_pdf(svg))
 
 
 def _list_drawn(
@@ -117,7 +155,7 @@ def _import_converter() -> Any:
         return import_module("vl_convert")
     except ImportError:
         raise ReportError(
-            "saving figures needs vl-convert: pip install 'reconbench[figures]'; the page "
+            "this format needs vl-convert: pip install 'reconbench[figures]'; the page "
             "leaderboard.html saves its figures without it"
         ) from None
 

@@ -2,7 +2,8 @@
 
 Each module holds the commands that it is named after; ``bounds`` has `ceiling`, `risk`,
 `compare-bounds` and `calibrate`, ``publishing`` `submit`, `verify` and `site`. ``terminal`` prints
-tables and progress, ``_options`` holds shared options, ``_reports`` writes the files of `run`.
+tables, and ``_options`` holds shared options. What the commands share with the Python front is in
+``reconbench.front``.
 """
 
 from __future__ import annotations

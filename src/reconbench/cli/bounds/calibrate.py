@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from reconbench.cli._options import Json
-from reconbench.cli.bounds.commands import PriorFile, read_priors
+from reconbench.cli.bounds.commands import PriorFile
 from reconbench.cli.bounds.guarantee_options import REPLACE_ONE, Delta, RelationName
 from reconbench.cli.terminal.tables import print_pairs
 
@@ -60,6 +60,7 @@ def calibrate(
     as_json: Json = False,
 ) -> None:
     from reconbench.bounds import calibration_report, mechanism_calibration_report
+    from reconbench.bounds.prior_file import read_priors
 
     if (baseline is None) == (prior_file is None) and measure != "worst-advantage":
         raise ValueError("give either --baseline or --prior-file")

@@ -14,18 +14,34 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reconbench.cli.terminal.result_tables import Shown, tabulate_suite
-
 if TYPE_CHECKING:
     from reconbench.benchmarks.game.result import Result
     from reconbench.benchmarks.store.store import Key, RowHeader
     from reconbench.reports.leaderboard.table import Leaderboard
+    from reconbench.reports.leaderboard.text_tables import TextTable
 
 CSV = "leaderboard.csv"
 HTML = "leaderboard.html"
 DICTIONARY = "leaderboard-columns.csv"
 PARQUET = "leaderboard.parquet"
 RECORD = ".leaderboard.json"
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a terminal shows of a run: tables, alarms, and the check of the expected scores."""
+
+    tables: list[TextTable]
+    alarms: list[str]
+    self_check: str = ""
+
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Any]) -> Shown:
+        """Read what ``dataclasses.asdict`` wrote."""
+        from reconbench.reports.leaderboard.text_tables import TextTable
+
+        tables = [TextTable(**table) for table in raw["tables"]]
+        return cls(tables, list(raw["alarms"]), raw["self_check"])
 
 
 @dataclass(frozen=True)
@@ -83,6 +99,7 @@ class Reports:
         from reconbench.reports.leaderboard.checks.alarms import list_alarms
         from reconbench.reports.leaderboard.page import render_page
         from reconbench.reports.leaderboard.table import Leaderboard
+        from reconbench.reports.leaderboard.text_tables import tabulate_suite
 
         summaries = summarise(rows)
         leaderboard = Leaderboard.from_summaries(summaries, self.suite)
