@@ -25,7 +25,7 @@ help:
 	@echo "make coverage  run all tests and print the branch coverage of each module"
 	@echo "make lint    ruff, ruff format and mypy (library and tests)"
 	@echo "make perf    time the hot paths against their naive twins"
-	@echo "make docs    build the documentation into site/"
+	@echo "make docs    run the notebooks that changed and build the documentation into site/"
 	@echo "make setup   make $(VENV) with reconbench in it"
 	@echo "make clean   remove $(VENV), caches and build products (results stay)"
 
@@ -95,8 +95,9 @@ format: $(VENV)/.dev
 perf: $(VENV)/.dev browser
 	$(BIN)/pytest benchmarks/perf --benchmark-only -p no:xdist
 
+# Executed notebooks are kept in build/notebooks until they or the code change.
 docs: $(VENV)/.docs
-	$(BIN)/mkdocs build --quiet --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
 clean:
 	rm -rf $(VENV) build site *.egg-info src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks .coverage*

@@ -50,12 +50,28 @@ class Reconstruction:
     """A guess for every record and, optionally, how sure the attack is of each.
 
     An attack that knows the exact posterior also states what the best possible success is.
+
+    Args:
+        guess: The target columns of every record, as guessed.
+        scores: How sure the attack is of each record.
+        info: Numbers for the result row.
+        best_possible: What no attack on this release expects to exceed.
+
+    Example:
+        >>> import reconbench as rb
+        >>> view = rb.Round.draw(rb.Game("acs", ("SEX",), epsilon=1.0)).view
+        >>> view.reconstruction([0] * 100)
+        Reconstruction(Table(100 records of 'SEX'))
     """
 
     guess: Table
     scores: npt.NDArray[np.float64] | None = None
     info: Mapping[str, float] = field(default_factory=dict)
     best_possible: BestPossible | None = None
+
+    def __repr__(self) -> str:
+        scored = "" if self.scores is None else ", with scores"
+        return f"Reconstruction({self.guess!r}{scored})"
 
 
 @dataclass(frozen=True)
@@ -65,6 +81,21 @@ class AttackerView:
 
     The informed adversary attacks one record at a time: ``known`` then holds that record alone,
     and ``others`` every other record of the table in full.
+
+    Args:
+        release: What was published.
+        mechanism: What published it; it can be run on imagined tables.
+        known: The known columns of every record.
+        targets: The columns to guess.
+        prior: The distribution of a record.
+        metric: What counts as a success.
+        others: All other records, for the informed adversary.
+
+    Example:
+        >>> import reconbench as rb
+        >>> view = rb.Round.draw(rb.Game("acs", ("SEX",), epsilon=1.0)).view
+        >>> view.targets, view.n, len(view.known.domain)
+        (('SEX',), 100, 15)
     """
 
     release: Release
@@ -74,6 +105,10 @@ class AttackerView:
     prior: Prior
     metric: Metric
     others: Table | None = None
+
+    def __repr__(self) -> str:
+        names = ", ".join(map(repr, self.targets))
+        return f"AttackerView({names} of {self.n:,} records, from {self.release!r})"
 
     @property
     def n(self) -> int:
@@ -118,6 +153,19 @@ class Attack(Protocol):
     ``reconstruct`` would give one by one. An attack that imports packages which not everybody has,
     when it plays and not before, may name them in a tuple ``requires``: where one is missing, it
     is skipped.
+
+    Example:
+        >>> import reconbench as rb
+        >>> class Modest:
+        ...     name = "modest"
+        ...
+        ...     def reconstruct(self, view, rng):
+        ...         guess, sure = view.prior.map(view.known, view.targets)
+        ...         return view.reconstruction(guess.codes, sure)
+        >>> isinstance(Modest(), rb.Attack)
+        True
+        >>> rb.play("acs", "SEX", epsilon=1, attack=Modest, reps=1)
+        PlayResult(1 game, modest, 1 row)
     """
 
     name: ClassVar[str]

@@ -142,7 +142,13 @@ from reconbench.bounds.risk.renyi import (
     fano_information,
     gaussian_information,
 )
-from reconbench.bounds.risk.report import RISK_BOUNDS, compare_bounds, risk_bounds, risk_report
+from reconbench.bounds.risk.report import (
+    BASELINE_GRID,
+    RISK_BOUNDS,
+    compare_bounds,
+    risk_bounds,
+    risk_report,
+)
 from reconbench.bounds.risk.singling_out import (
     Narcissus,
     SinglingOut,
@@ -152,6 +158,7 @@ from reconbench.bounds.risk.singling_out import (
 )
 
 __all__ = [
+    "BASELINE_GRID",
     "CONFIDENCES",
     "RISK_BOUNDS",
     "ZCDP",

@@ -33,6 +33,18 @@ class Attribute:
     ``recoding`` says how other cells of the source are read. It is no part of what an attribute is:
     attributes that differ in it alone are equal. A label for missing values is nearer to no label
     than to another, so a column with one is not ordinal; after bins it is the last label.
+
+    Args:
+        name: The name of the column.
+        labels: The labels of its values, in code order.
+        ordinal: Whether the order of the labels means something.
+        edges: The bin edges of a column that is numeric in its source.
+        recoding: How other cells of the source are read.
+
+    Example:
+        >>> import reconbench as rb
+        >>> rb.Attribute("income", ("low", "middle", "high"), ordinal=True)
+        Attribute('income', ordinal labels 'low', 'middle', 'high')
     """
 
     name: str
@@ -83,6 +95,10 @@ class Attribute:
             )
         if not all(math.isfinite(edge) for edge in edges) or list(edges) != sorted(set(edges)):
             raise DomainError(f"attribute {self.name!r}: bin edges must be finite and increasing")
+
+    def __repr__(self) -> str:
+        kind = "ordinal " if self.ordinal else ""
+        return f"Attribute({quote(self.name)}, {kind}labels {preview(self.labels, 3)})"
 
     @property
     def size(self) -> int:
@@ -182,7 +198,18 @@ def binned(
 
 @dataclass(frozen=True)
 class Domain:
-    """An ordered set of attributes; ``left_out`` are columns of the source that are not read."""
+    """An ordered set of attributes; ``left_out`` are columns of the source that are not read.
+
+    Args:
+        attributes: The columns.
+        left_out: Columns of the source that are not read.
+
+    Example:
+        >>> import reconbench as rb
+        >>> domain = rb.Domain((rb.Attribute("sex", ("f", "m")), rb.Attribute("ill", ("n", "y"))))
+        >>> domain.names, domain.sizes
+        (('sex', 'ill'), (2, 2))
+    """
 
     attributes: tuple[Attribute, ...]
     left_out: tuple[str, ...] = field(default=(), compare=False)
@@ -200,6 +227,9 @@ class Domain:
         if both:
             raise DomainError(f"column {both[0]!r} is declared and left out as well; choose one")
         object.__setattr__(self, "_index", index)
+
+    def __repr__(self) -> str:
+        return f"Domain({preview(self.names, 4)})"
 
     @cached_property
     def names(self) -> tuple[str, ...]:

@@ -22,6 +22,14 @@ class Prior(Protocol):
 
     ``known`` is a table over some of the columns; what is in neither ``known`` nor ``targets`` is
     summed out.
+
+    Example:
+        >>> import numpy as np
+        >>> import reconbench as rb
+        >>> prior: rb.Prior = rb.load_prior("acs")
+        >>> known = prior.sample(2, np.random.default_rng(0)).project(["AGEP", "MAR"])
+        >>> prior.conditional(known, ["SEX"]).shape
+        (2, 2)
     """
 
     @property

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from reconbench.datasets.domain import Attribute, Domain, DomainError
+from reconbench.datasets.domain import Attribute, Domain, DomainError, preview
 from reconbench.missing_package import needed_by
 
 if TYPE_CHECKING:
@@ -23,7 +23,19 @@ Codes = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """n records over a domain, as an n × d array of codes."""
+    """n records over a domain, as an n × d array of codes.
+
+    Args:
+        domain: The columns.
+        codes: One row per record, one code per column.
+
+    Example:
+        >>> import numpy as np
+        >>> import reconbench as rb
+        >>> domain = rb.Domain((rb.Attribute("sex", ("f", "m")), rb.Attribute("ill", ("n", "y"))))
+        >>> rb.Table(domain, np.array([[0, 1], [1, 1]])).to_pandas().values.tolist()
+        [['f', 'y'], ['m', 'y']]
+    """
 
     domain: Domain
     codes: Codes
@@ -49,6 +61,9 @@ class Table:
             )
         codes.setflags(write=False)
         object.__setattr__(self, "codes", codes)
+
+    def __repr__(self) -> str:
+        return f"Table({len(self):,} records of {preview(self.domain.names, 4)})"
 
     def __len__(self) -> int:
         return int(self.codes.shape[0])

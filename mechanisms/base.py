@@ -20,7 +20,14 @@ class MechanismError(ValueError):
 
 @runtime_checkable
 class Release(Protocol):
-    """What leaves the curator's hands."""
+    """What leaves the curator's hands.
+
+    Example:
+        >>> import reconbench as rb
+        >>> release: rb.Release = rb.Round.draw(rb.Game("acs", ("SEX",), epsilon=1.0)).released
+        >>> len(release.domain)
+        16
+    """
 
     @property
     def domain(self) -> Domain:
@@ -30,7 +37,15 @@ class Release(Protocol):
 
 @runtime_checkable
 class Mechanism(Protocol):
-    """A release of tables over ``domain``, of which the columns ``hidden`` are the secret."""
+    """A release of tables over ``domain``, of which the columns ``hidden`` are the secret.
+
+    Example:
+        >>> import reconbench as rb
+        >>> domain = rb.load_prior("acs").domain
+        >>> mechanism: rb.Mechanism = rb.GaussianMarginals.for_budget(domain, ["SEX"], 1.0, 1e-5)
+        >>> mechanism.budget
+        <ApproxDP: (1, 1e-05)-DP, replace-one>
+    """
 
     name: ClassVar[str]
 

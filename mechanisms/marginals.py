@@ -113,6 +113,12 @@ class MarginalsRelease:
                 )
             answer.setflags(write=False)  # all attacks share one release
 
+    def __repr__(self) -> str:
+        return (
+            f"MarginalsRelease({len(self.workload):,} marginals of {self.cells:,} cells, noise_sd="
+            f"{self.noise_sd:g})"
+        )
+
     @property
     def k(self) -> int:
         return len(self.workload[0])
@@ -164,6 +170,20 @@ class GaussianMarginals(BudgetedMechanism):
     T marginals of sensitivity √2, each with noise N(0, 2σ²), compose to μ = √T/σ; σ is set so
     that μ-GDP is exactly (ε, δ)-DP. ``sigma`` is that multiplier; the noise on a count has
     standard deviation √2·σ. Of ``released`` only T depends.
+
+    Args:
+        domain: The columns of the table.
+        hidden: Those that are the secret.
+        epsilon: The budget; ``for_budget`` builds the mechanism for one.
+        delta: The δ of the budget.
+        k: Columns in a marginal.
+        released: Which sets of columns are released.
+
+    Example:
+        >>> import reconbench as rb
+        >>> domain = rb.load_prior("acs").domain
+        >>> rb.GaussianMarginals.for_budget(domain, ["SEX"], 1.0, 1e-5, k=2).guarantee
+        <GaussianDP: 0.268-GDP, replace-one>
     """
 
     name: ClassVar[str] = "gaussian-marginals"
@@ -224,7 +244,19 @@ class GaussianMarginals(BudgetedMechanism):
 
 @dataclass(frozen=True)
 class ExactMarginals(GaussianMarginals):
-    """The marginals as they are: no noise, no guarantee. Only ε = inf is honest here."""
+    """The marginals as they are: no noise, no guarantee. Only ε = inf is honest here.
+
+    Args:
+        domain: The columns of the table, and so on as for ``GaussianMarginals``.
+
+    Example:
+        >>> import numpy as np
+        >>> import reconbench as rb
+        >>> people = rb.load_prior("acs").sample(10, np.random.default_rng(0))
+        >>> exact = rb.ExactMarginals.for_budget(people.domain, ["SEX"], np.inf, 1e-5, k=1)
+        >>> exact.release(people, np.random.default_rng(0)).answers[0].sum()
+        np.float64(10.0)
+    """
 
     name: ClassVar[str] = "exact-marginals"
 

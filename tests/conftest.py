@@ -1,10 +1,12 @@
-"""Games small enough to enumerate, shared by the rooms' tests."""
+"""Games small enough to enumerate, and a browser, shared by the rooms' tests."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 # One thread a test process: several processes with several threads each only wait for each other.
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -19,6 +21,20 @@ from reconbench.benchmarks.game.result import Result
 from reconbench.datasets import Attribute, BayNet, Domain, Table
 from reconbench.mechanisms import GaussianMarginals
 from reconbench.mechanisms.marginals import marginal_counts
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+CHROMIUM_FLAGS = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
 
 
 @pytest.fixture(scope="session")
@@ -124,3 +140,20 @@ def drop_scores() -> Callable[[Result], Result]:
         )
 
     return drop
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Headless Chromium; a CI without one fails, elsewhere its tests are left out."""
+    path = shutil.which("chromium") or shutil.which("chromium-browser")
+    if path is None:
+        reason = "no Chromium found: `apt-get install chromium`, or `make test` as root on Debian"
+        if os.environ.get("CI", "").lower() == "true":
+            pytest.fail(reason)
+        pytest.skip(reason)
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as driver:
+        started = driver.chromium.launch(executable_path=path, args=list(CHROMIUM_FLAGS))
+        yield started
+        started.close()

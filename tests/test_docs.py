@@ -10,6 +10,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from markdown.extensions.toc import slugify
+
+from generate.site_build.api_reference import API_PAGES
 
 ROOT = Path(__file__).resolve().parent.parent
 BIN = Path(sys.executable).parent
@@ -88,11 +91,38 @@ def test_contributed_bound_is_written_and_passes_its_checks(tmp_path: Path) -> N
         assert done.returncode == 0, (command, done.stdout, done.stderr)
 
 
+def anchors_of(path: Path) -> set[str]:
+    """The anchors of a page, as the site makes them of its headings."""
+    plain = re.sub(r"^```.*?^```", "", path.read_text(encoding="utf-8"), flags=re.M | re.S)
+    headings = re.findall(r"^#+ (.+)$", plain, flags=re.MULTILINE)
+    return {slugify(re.sub(r"[`*]|\]\(.*?\)|\[", "", heading), "-") for heading in headings}
+
+
+def broken_links(path: Path) -> list[str]:
+    """Links of a document to files, or to headings of Markdown files, that do not exist."""
+    broken = []
+    for link in re.findall(r"\]\(([^)\s]+)\)", path.read_text(encoding="utf-8")):
+        target, _, anchor = link.partition("#")
+        file = path.parent / target if target else path
+        if target.startswith(("http:", "https:")):
+            continue
+        if not file.exists() or (
+            anchor and file.suffix == ".md" and anchor not in anchors_of(file)
+        ):
+            broken.append(f"{path.name} links to {link}")
+    return broken
+
+
 def test_links_of_the_documents_exist() -> None:
-    for path in (*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")):
-        for target in re.findall(r"\]\(([^)#\s]+)\)", path.read_text(encoding="utf-8")):
-            if not target.startswith("http"):
-                assert (path.parent / target).exists(), f"{path.name} links to {target}"
+    """On the site mkdocs checks links, too; these are read in the repository."""
+    documents = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]
+    assert [link for path in documents for link in broken_links(path)] == []
+
+
+def test_a_broken_link_is_found(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("# One `two`\n[a](#one-two) [b](page.md#one-two) [c](page.md#three) [d](no.py)")
+    assert broken_links(page) == ["page.md links to page.md#three", "page.md links to no.py"]
 
 
 def test_the_ten_places_exist() -> None:
@@ -107,7 +137,12 @@ def test_the_ten_places_exist() -> None:
 def test_every_page_is_on_the_site() -> None:
     """A page that the navigation or the index forgets cannot be found."""
     pages = {path.name for path in (ROOT / "docs").glob("*.md")} - {"index.md"}
-    navigation = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    scripts = {f"notebooks/{path.name}" for path in (ROOT / "docs" / "notebooks").glob("*.py")}
+    shown = set(re.findall(r": ([\w/-]+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE))
+    made = {page for page in shown if "/" in page}
     index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
-    assert pages == set(re.findall(r"([\w-]+\.md)$", navigation, re.MULTILINE)) - {"index.md"}
+    assert pages == shown - made - {"index.md"}
     assert pages == set(re.findall(r"\]\(([\w-]+\.md)\)", index))
+    assert scripts == set(re.findall(r"\]\((notebooks/\w+\.py)\)", index))
+    reference = {f"reference/{page.name}.md" for page in API_PAGES} | {"reference/cli.md"}
+    assert made == reference | {script.removesuffix(".py") + ".md" for script in scripts}

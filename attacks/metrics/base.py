@@ -25,7 +25,14 @@ class MetricError(ValueError):
 
 
 class Metric(Protocol):
-    """What counts as reconstructing a record."""
+    """What counts as reconstructing a record.
+
+    Example:
+        >>> import reconbench as rb
+        >>> metric: rb.Metric = rb.ExactMatch()
+        >>> metric.name
+        'exact'
+    """
 
     @property
     def name(self) -> str: ...

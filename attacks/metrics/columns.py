@@ -18,6 +18,14 @@ class ColumnsRight(WithinDistance):
     """At least ``least`` of the d target columns are right: a Hamming distance of d − least.
 
     The share of columns that are right is the mean of this metric over least = 1, …, d.
+
+    Args:
+        least: How many columns must be right.
+
+    Example:
+        >>> import reconbench as rb
+        >>> rb.ColumnsRight(2).name
+        'columns:2'
     """
 
     least: int

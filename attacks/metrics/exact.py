@@ -24,7 +24,16 @@ DEPTH = 1 << 12
 
 @dataclass(frozen=True)
 class ExactMatch:
-    """Every target column of the record is right."""
+    """Every target column of the record is right.
+
+    Args:
+        None.
+
+    Example:
+        >>> import reconbench as rb
+        >>> rb.ExactMatch().name
+        'exact'
+    """
 
     @property
     def name(self) -> str:

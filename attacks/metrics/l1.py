@@ -15,7 +15,16 @@ from reconbench.datasets import Domain
 
 @dataclass(frozen=True)
 class WithinL1(WithinDistance):
-    """The codes of ordinal columns are off by at most ``error`` in sum (Swanberg 2025, 6.4)."""
+    """The codes of ordinal columns are off by at most ``error`` in sum (Swanberg 2025, 6.4).
+
+    Args:
+        error: The largest sum of differences that is a success.
+
+    Example:
+        >>> import reconbench as rb
+        >>> rb.WithinL1(1).name
+        'l1:1'
+    """
 
     error: int
 

@@ -188,19 +188,29 @@ def load_client(spec: str) -> Client:
     path = plugins.get_file(spec)
     if path is None or not path.endswith(".py"):
         raise AuditError(f"client {spec!r} must be path/to/file.py:function")
-    function = plugins.load_from_file(spec)
+    return guard_client(plugins.load_from_file(spec), spec)
+
+
+def guard_client(function: object, name: str = "") -> Client:
+    """A function of somebody else's as a client, whose errors are blamed on it."""
+    called = name or name_client(function)
     if not callable(function):
-        raise AuditError(f"client {spec!r} must be a function of (values, rng)")
+        raise AuditError(f"client {called!r} must be a function of (values, rng)")
 
     def client(values: Codes, rng: np.random.Generator) -> object:
         try:
             return function(values, rng)
         except Exception as error:  # foreign code: whatever it raises is its fault
             raise AuditError(
-                f"client {spec!r} failed on {len(values)} values: {type(error).__name__}: {error}"
+                f"client {called!r} failed on {len(values)} values: {type(error).__name__}: {error}"
             ) from error
 
     return client
+
+
+def name_client(function: object) -> str:
+    """What a function calls itself."""
+    return str(getattr(function, "__name__", type(function).__name__))
 
 
 @dataclass(frozen=True, eq=False)

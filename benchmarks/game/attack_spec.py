@@ -13,7 +13,17 @@ from reconbench.benchmarks.player.foreign_attack import ForeignAttack
 
 @dataclass(frozen=True)
 class AttackSpec:
-    """An attack by name or file, with its options."""
+    """An attack by name or file, with its options.
+
+    Args:
+        spec: A name (see `reconbench list attack`) or ``file.py:Class``.
+        options: Keyword arguments of the attack.
+
+    Example:
+        >>> import reconbench as rb
+        >>> rb.AttackSpec("rap", {"steps": 100}).build().name
+        'rap'
+    """
 
     spec: str
     options: Mapping[str, Any] = field(default_factory=dict)

@@ -42,9 +42,23 @@ class Game(Setting):
     the noise and the guesses are those of the game that scores all. ``held_out`` records that were
     not in the table are attacked as well, see ``game.worlds.memorisation``. Specs of files are as
     given, and ``data_hash`` is empty: a row has the names and the hash.
+
+    Args:
+        dataset: The data set whose prior tables are drawn from.
+        targets: The hidden columns.
+        epsilon: The privacy budget; inf for no noise.
+        rep: The repetition. The other arguments are settings with defaults, see ``Setting``.
+
+    Example:
+        >>> import reconbench as rb
+        >>> rb.Game("acs", ("SEX",), epsilon=1.0, n=50)
+        Game(dataset='acs', targets=('SEX',), epsilon=1.0, n=50)
     """
 
     rep: int = 0
+
+    def __repr__(self) -> str:
+        return f"Game({self.list_chosen()})"
 
     def __post_init__(self) -> None:
         if self.n < 1:

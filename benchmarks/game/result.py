@@ -128,6 +128,10 @@ class Result(Setting):
     held_out_expected: float | None = may_drift(1e-6, default=None)
     held_out_baseline: float | None = may_drift(1e-9, default=None)
 
+    def __repr__(self) -> str:
+        got = self.status if self.successes is None else f"{self.successes} of {self.scored}"
+        return f"<Result: {self.describe()}: {got}>"
+
     @property
     def rad(self) -> float | None:
         """The reconstruction advantage measured in this repetition."""

@@ -46,6 +46,22 @@ class Round:
 
     ``released`` is all that the mechanism computed, of which attackers see what ``game.access``
     grants. ``bounds`` are specs of bounds in files, beside all that are installed.
+
+    Args:
+        game: The game; ``Round.draw(game)`` makes the rest.
+        prior: The distribution that the table was drawn from.
+        mechanism: What released it.
+        released: All that it computed.
+        truth: The hidden columns.
+        view: What attackers see.
+        table_hash: The hash of the table.
+        bounds: Bounds in files.
+
+    Example:
+        >>> import reconbench as rb
+        >>> round_ = rb.Round.draw(rb.Game("acs", ("SEX",), epsilon=1.0))
+        >>> round_.truth
+        Table(100 records of 'SEX')
     """
 
     game: Game
@@ -71,6 +87,9 @@ class Round:
         view = AttackerView(seen, mechanism, table.project(known), game.targets, believed, metric)
         truth = table.project(game.targets)
         return cls(game, prior, mechanism, release, truth, view, table.sha256(), bounds)
+
+    def __repr__(self) -> str:
+        return f"Round({self.game!r})"
 
     @property
     def metric(self) -> Metric:

@@ -206,6 +206,15 @@ class Setting:
         label="data {}",
     )
 
+    def list_chosen(self) -> str:
+        """The fields that do not have their default, as they are written in a call."""
+        chosen = {
+            each.name: getattr(self, each.name)
+            for each in fields(self)
+            if each.default is MISSING or getattr(self, each.name) != each.default
+        }
+        return ", ".join(f"{name}={_write_value(value)}" for name, value in chosen.items())
+
     @cached_property
     def setting(self) -> Setting:
         """The axes alone: equal for all attacks and repetitions of one game."""
@@ -253,6 +262,11 @@ def make_plain_axis(value: object) -> object:
     if isinstance(value, Options):
         return dict(value)
     return list(value) if isinstance(value, tuple) else value
+
+
+def _write_value(value: object) -> str:
+    """A value as it is written in a call."""
+    return repr(value if isinstance(value, tuple | float) else make_plain_axis(value))
 
 
 def find_varying_axes(settings: Sequence[Setting], *always: str) -> list[Axis]:

@@ -29,7 +29,7 @@ from reconbench.benchmarks.run.worker_process import Limits
 from reconbench.benchmarks.run.worker_tasks import Group
 from reconbench.benchmarks.store.store import Entry, Keys, Store
 from reconbench.benchmarks.suites.suite import find_suite
-from reconbench.cli._reports import RECORD, Reports
+from reconbench.front.games.suite_reports import RECORD, Reports
 
 STUB = """
 import json

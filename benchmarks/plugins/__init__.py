@@ -1,9 +1,9 @@
 """Plugins of five kinds: attacks, mechanisms, data sets, bounds and metrics.
 
 Read ``registry`` first: the kinds, and where their entries are found. ``specs`` reads what a user
-writes (a name, or ``file.py:Class``), ``build`` makes objects of it. ``checks`` and
-``cards`` describes data sets, ``checks`` and
-``check_<kind>`` are the conformance kits, and ``templates`` what `reconbench new` writes.
+writes (a name, or ``file.py:Class``), ``in_memory`` holds objects of a caller, ``build`` makes
+objects of all these. ``cards`` describes data sets, ``checks`` and ``check_<kind>`` are the
+conformance kits, and ``templates`` what `reconbench new` writes.
 """
 
 from reconbench.benchmarks.plugins.build import (

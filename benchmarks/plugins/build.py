@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import deepcopy
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ import numpy as np
 from reconbench.attacks import Attack, Metric
 from reconbench.benchmarks import memory
 from reconbench.benchmarks.game.options import Option, Options
+from reconbench.benchmarks.plugins.in_memory import find_held
 from reconbench.benchmarks.plugins.registry import load_entry
 from reconbench.benchmarks.plugins.specs import (
     PluginError,
@@ -44,6 +46,9 @@ _PRIOR = (
 
 def construct_attack(spec: str, options: Mapping[str, object] | None = None) -> Attack:
     """An attack by name, or by ``path/to/file.py:Class``, imported and built in this process."""
+    held = find_held("attack", spec)
+    if held is not None and not isinstance(held.entry, type):
+        return _copy_attack(held.entry)
     cls = load_entry("attack", spec)
     try:
         built: Attack = cls(**(options or {}))
@@ -59,6 +64,17 @@ def construct_attack(spec: str, options: Mapping[str, object] | None = None) -> 
             raise
         raise PluginError(f"attack {spec!r} cannot be built: {describe_error(error)}") from error
     return built
+
+
+def _copy_attack(attack: Attack) -> Attack:
+    """A copy of an attack as it was handed over: no row depends on those before it."""
+    try:
+        return deepcopy(attack)
+    except Exception as error:  # a lock, a generator, an open file
+        raise PluginError(
+            f"attack {attack.name!r} cannot be copied ({describe_error(error)}), and every row "
+            "starts from a copy; hand over its class, with options"
+        ) from error
 
 
 def build_metric(spec: str) -> Metric:
@@ -252,7 +268,8 @@ def load_prior(spec: str) -> Prior:
         return _load_network(locate_file(spec)[1])
     if prior_families.is_family(spec):
         return _load_family(spec)
-    return _load_once(load_entry("dataset", spec), spec)
+    held = find_held("dataset", spec)
+    return call_prior(held.entry, spec) if held else _load_once(load_entry("dataset", spec), spec)
 
 
 @cache

@@ -14,6 +14,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from reconbench.benchmarks import foreign_code
+from reconbench.benchmarks.plugins.in_memory import find_held
 from reconbench.benchmarks.plugins.specs import (
     PluginError,
     describe_error,
@@ -101,7 +102,7 @@ def list_dataset_names() -> list[str]:
 def check_known(kind: str, spec: str) -> None:
     """Refuse a name that is not registered; what stands in a file is not opened."""
     points = get_entries(kind)
-    if split_file(spec) is None and spec not in points:
+    if split_file(spec) is None and spec not in points and find_held(kind, spec) is None:
         if kind == "dataset":
             hint = suggest_dataset(spec, list_dataset_names())
         else:
@@ -125,7 +126,10 @@ def load_entry(kind: str, spec: str) -> Any:
     check_known(kind, spec)
     if foreign_code.probing and is_foreign(kind, spec):
         _probe(kind, spec)
-    if split_file(spec) is not None:
+    held = find_held(kind, spec)
+    if held is not None:
+        entry = held.entry
+    elif split_file(spec) is not None:
         entry = load_from_file(spec)
     else:
         try:
@@ -136,7 +140,7 @@ def load_entry(kind: str, spec: str) -> Any:
             raise PluginError(
                 f"{kind} {spec!r} does not import: {describe_error(error)}"
             ) from error
-    _check_entry(KINDS[kind], spec, entry)
+    check_entry(KINDS[kind], spec, entry)
     return entry
 
 
@@ -161,7 +165,8 @@ def _probe(kind: str, spec: str) -> str:
     return probe_plugin(kind, spec, foreign_code.SECONDS)
 
 
-def _check_entry(kind: Kind, spec: str, entry: object) -> None:
+def check_entry(kind: Kind, spec: str, entry: object) -> None:
+    """Refuse what is not of the form that its kind needs."""
     needed = f"{kind.name} {spec!r} must be {kind.form}"
     if not kind.members:
         if not callable(entry):

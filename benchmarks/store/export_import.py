@@ -146,12 +146,18 @@ def export(entries: Sequence[Entry], path: Path) -> int:
 
 
 def _columns(entries: Sequence[Entry]) -> dict[str, list[Any]]:
-    """One column per field, and one per ceiling and confidence."""
+    """What a row is stored under, and its own columns."""
     columns: dict[str, list[Any]] = {"key": [entry.key.text for entry in entries]}
     columns["code"] = [entry.key.origin.code for entry in entries]
     columns["standing"] = [freshness.value for freshness in check_freshness(entries)]
+    return columns | tabulate_rows([entry.row for entry in entries])
+
+
+def tabulate_rows(rows: Sequence[Result]) -> dict[str, list[Any]]:
+    """One column per field, and one per ceiling and confidence."""
+    columns: dict[str, list[Any]] = {}
     for each in fields(Result):
-        values = [getattr(entry.row, each.name) for entry in entries]
+        values = [getattr(row, each.name) for row in rows]
         if each.name == "status":
             columns[each.name] = [Status(value).value for value in values]
         elif each.name in _NESTED:
@@ -160,13 +166,13 @@ def _columns(entries: Sequence[Entry]) -> dict[str, list[Any]]:
             columns[each.name] = values
     levels = {
         (bound, level): None
-        for entry in entries
-        for bound, values in sorted(entry.row.ceilings.items())
+        for row in rows
+        for bound, values in sorted(row.ceilings.items())
         for level in values
     }
     for bound, level in levels:
         columns[f"ceiling_{bound}_{level}"] = [
-            _number(entry.row.ceilings.get(bound, {}).get(level)) for entry in entries
+            _number(row.ceilings.get(bound, {}).get(level)) for row in rows
         ]
     return columns
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from reconbench.benchmarks import plugins
 from reconbench.benchmarks.game.row_schema.checks import NO_ATTACK as NO_ATTACK
 from reconbench.benchmarks.game.rows import read_versions
+from reconbench.benchmarks.plugins.in_memory import find_held
 from reconbench.benchmarks.store.source_code import (
     OURS,
     Module,
@@ -63,7 +64,7 @@ NOT_COMPUTED = tuple(
     for name in ("errors", "game.play", "game.result", "game.rows", "run", "store", "suites")
 )
 # Packages that a report may depend on.
-REPORTED = tuple(f"{OURS}.{name}" for name in ("bounds", "benchmarks", "reports", "cli"))
+REPORTED = tuple(f"{OURS}.{name}" for name in ("bounds", "benchmarks", "reports", "front"))
 # Libraries by the name that code imports them by.
 LIBRARIES = {name: name for name in ("numba", "numpy", "scipy", "torch")} | {
     "dp_accounting": "dp-accounting"
@@ -109,6 +110,9 @@ def report_version() -> str:
 
 def hash_plugin(kind: str, spec: str) -> str:
     """A hash of a plugin's code. Raises ``PluginError`` if it is not here."""
+    held = find_held(kind, spec)
+    if held is not None:
+        return held.token
     path, colon, _ = spec.rpartition(":")
     if colon and path.endswith(".py"):
         try:

@@ -27,9 +27,16 @@ class AxisValueError(ValueError):
 
 def parse_axis(name: str, texts: Sequence[str]) -> Any:
     """The value of an axis from texts, as a block of a suite would have it."""
-    flag = f"--{name.replace('_', '-')}"
     reader: _Reader = _READERS.get(name, _read_list)
-    value = reader(name, texts)
+    return read_axis(name, reader(name, texts), f"--{name.replace('_', '-')}")
+
+
+def read_axis(name: str, value: Any, called: str = "") -> Any:
+    """The value of an axis, as a block of a suite would have it; ``called`` is its name in errors.
+
+    Raises an ``AxisValueError`` of one line if a block could not have it.
+    """
+    flag = called or name
     adapter: TypeAdapter[Any] = TypeAdapter(get_axis_type(name))
     try:
         read = adapter.validate_python(value)
@@ -64,8 +71,8 @@ def _read_list(name: str, texts: Sequence[str]) -> list[Any]:
     return numbers
 
 
-def _read_datasets(name: str, texts: Sequence[str]) -> list[str]:
-    """Specs; one of a family whose members have commas is not split."""
+def split_datasets(texts: Sequence[str]) -> list[str]:
+    """Specs, comma-separated; one of a family whose members have commas is not split."""
     with_commas = {key for key, each in prior_families.FAMILIES.items() if "," in each.usage}
     whole = [text.partition(":")[0] in with_commas for text in texts]
     parts = [[text] if one else _split([text]) for text, one in zip(texts, whole, strict=True)]
@@ -90,7 +97,7 @@ def _read_known(name: str, texts: Sequence[str]) -> str | list[str]:
 
 
 _READERS: Mapping[str, _Reader] = {
-    "dataset": _read_datasets,
+    "dataset": lambda name, texts: split_datasets(texts),
     "targets": _read_targets,
     "known": _read_known,
 }

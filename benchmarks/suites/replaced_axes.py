@@ -79,6 +79,13 @@ def replace_axes(
 ) -> ReplacedSuite:
     """The suite with these axes replaced; ``given`` has the texts of the command line by axis."""
     values = {name: parse_axis(name, texts) for name, texts in given.items()}
+    return replace_values(suite, values, most_games)
+
+
+def replace_values(
+    suite: Suite, values: Mapping[str, Any], most_games: int = MOST_ROWS
+) -> ReplacedSuite:
+    """The same with values as ``axis_values.read_axis`` returns them."""
     if not any(part.games for part in suite.parts):
         title = name_axis(next(iter(values)))
         raise SuiteError(

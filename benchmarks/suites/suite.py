@@ -93,7 +93,7 @@ class Suite(Strict):
         *,
         seed: int | None = None,
         repetitions: int | None = None,
-        more_attacks: Sequence[str] = (),
+        more_attacks: Sequence[str | AttackSpec] = (),
         more_bounds: Sequence[str] = (),
         most_rows: int = MOST_ROWS,
     ) -> list[Unit]:
@@ -108,7 +108,10 @@ class Suite(Strict):
                 f"suite {self.name} has {rows:,} rows, more than {most_rows:,}; list fewer values, "
                 f"lower the repetitions, or allow it with --max-rows {rows}"
             )
-        more = tuple(AttackSpec(plugins.make_absolute(spec)) for spec in more_attacks)
+        more = tuple(
+            spec if isinstance(spec, AttackSpec) else AttackSpec(plugins.make_absolute(spec))
+            for spec in more_attacks
+        )
         rounds: dict[Game, dict[tuple[str, str], AttackSpec]] = {}
         for part in self.parts:
             for game, attacks in part._rounds(seed, repetitions):
@@ -268,6 +271,7 @@ def _path(spec: str, folder: Path) -> Path:
     if spec not in paths:
         raise SuiteError(
             f"unknown suite {spec!r}; available: {', '.join(paths)}, or path/to/suite.toml"
+            f"{suggest_name(spec, paths)}"
         )
     return paths[spec]
 

@@ -270,7 +270,21 @@ def run_tail(prior_success: ArrayLike, guarantee: ApproxDP | PureDP) -> CompactT
 def theorem_3_2(
     prior_success: ArrayLike, guarantee: PureDP, confidences: Sequence[float] = CONFIDENCES
 ) -> dict[float, int]:
-    """The ceilings of `Theorem32`, by confidence."""
+    """The ceilings of `Theorem32`, by confidence.
+
+    Args:
+        prior_success: For each target, the success of the best guess from the prior.
+        guarantee: A pure budget.
+        confidences: With each of these probabilities no more targets are recovered.
+
+    Returns:
+        The largest number of targets, by confidence.
+
+    Example:
+        >>> import reconbench as rb
+        >>> rb.theorem_3_2([0.5] * 100, rb.PureDP(0.5))[0.95]
+        70
+    """
     return Theorem32(np.asarray(prior_success), guarantee).by_confidence(confidences)
 
 
@@ -279,7 +293,21 @@ def theorem_3_5(
     guarantee: ApproxDP | PureDP,
     confidences: Sequence[float] = CONFIDENCES,
 ) -> dict[float, int]:
-    """The ceilings of `Theorem35`, by confidence."""
+    """The ceilings of `Theorem35`, by confidence.
+
+    Args:
+        best_prior_success: For each target, the success of the best guess from the prior.
+        guarantee: A budget, pure or approximate.
+        confidences: With each of these probabilities no more targets are recovered.
+
+    Returns:
+        The largest number of targets, by confidence.
+
+    Example:
+        >>> import reconbench as rb
+        >>> rb.theorem_3_5([0.56] * 100, rb.ApproxDP(1.0, 1e-5))[0.95]
+        84
+    """
     return Theorem35(np.asarray(best_prior_success), guarantee).by_confidence(confidences)
 
 
@@ -288,7 +316,21 @@ def corollary_3_4(
     guarantee: ApproxDP | PureDP,
     confidences: Sequence[float] = CONFIDENCES,
 ) -> dict[float, int]:
-    """The ceilings of `Corollary34`, by confidence, from tails or prior success arrays."""
+    """The ceilings of `Corollary34`, by confidence, from tails or prior success arrays.
+
+    Args:
+        runs: For each run, its prior success or what `run_tail` kept of it.
+        guarantee: A budget, pure or approximate.
+        confidences: With each of these probabilities no more targets are recovered.
+
+    Returns:
+        The largest number of targets, by confidence.
+
+    Example:
+        >>> import reconbench as rb
+        >>> rb.corollary_3_4([[0.5] * 100] * 2, rb.ApproxDP(1.0, 1e-5))[0.95]
+        80
+    """
     tails = [run if isinstance(run, CompactTail) else run_tail(run, guarantee) for run in runs]
     return Corollary34(tails, guarantee).by_confidence(confidences)
 

@@ -24,7 +24,13 @@ from scipy.special import erfcx, ndtr, ndtri
 from reconbench.bounds import _validate
 from reconbench.bounds._validate import FloatArray, positive_integer
 from reconbench.bounds.guarantees.polyline import Polyline
-from reconbench.bounds.guarantees.relation import RECORD, Relation, require_kind, require_same
+from reconbench.bounds.guarantees.relation import (
+    RECORD,
+    Relation,
+    represent,
+    require_kind,
+    require_same,
+)
 from reconbench.bounds.guarantees.tabulated import TabulatedCurve
 
 __all__ = [
@@ -46,6 +52,14 @@ class Guarantee(Protocol):
     """What a mechanism promises, with the neighbouring relation and the unit it protects.
 
     `parse_guarantee` makes one from a text such as `laplace:scale=5,queries=15`.
+
+    Example:
+        >>> import reconbench as rb
+        >>> guarantee: rb.Guarantee = rb.GaussianDP(0.5)
+        >>> guarantee.describe()
+        '0.5-GDP, replace-one'
+        >>> round(guarantee.epsilon_at(1e-5), 3)
+        1.993
     """
 
     @property
@@ -81,12 +95,26 @@ class Guarantee(Protocol):
 
 @dataclass(frozen=True)
 class ApproxDP:
-    """(ε, δ)-differential privacy; ε = inf is allowed and promises nothing."""
+    """(ε, δ)-differential privacy; ε = inf is allowed and promises nothing.
+
+    Args:
+        epsilon: The budget ε.
+        delta: The δ of the budget.
+        relation: The neighbouring relation, replace-one by default.
+        unit: What is protected.
+
+    Example:
+        >>> import reconbench as rb
+        >>> rb.ApproxDP(1.0, 1e-5)
+        <ApproxDP: (1, 1e-05)-DP, replace-one>
+    """
 
     epsilon: float
     delta: float
     relation: Relation = Relation.REPLACE_ONE
     unit: str = RECORD
+
+    __repr__ = represent
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", _validate.positive("epsilon", self.epsilon))
@@ -129,11 +157,24 @@ class ApproxDP:
 
 @dataclass(frozen=True)
 class PureDP:
-    """ε-differential privacy; ε = inf is allowed and promises nothing."""
+    """ε-differential privacy; ε = inf is allowed and promises nothing.
+
+    Args:
+        epsilon: The budget ε.
+        relation: The neighbouring relation, replace-one by default.
+        unit: What is protected.
+
+    Example:
+        >>> import reconbench as rb
+        >>> rb.PureDP(1.0).group(2)
+        <PureDP: 2-DP, replace-one>
+    """
 
     epsilon: float
     relation: Relation = Relation.REPLACE_ONE
     unit: str = RECORD
+
+    __repr__ = represent
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", _validate.positive("epsilon", self.epsilon))
@@ -182,11 +223,23 @@ class GaussianDP:
     """μ-Gaussian differential privacy: no easier to test than N(0, 1) against N(μ, 1).
 
     μ = 0 is perfect privacy, μ = inf promises nothing.
+
+    Args:
+        mu: The parameter μ.
+        relation: The neighbouring relation, replace-one by default.
+        unit: What is protected.
+
+    Example:
+        >>> import reconbench as rb
+        >>> round(rb.GaussianDP(1.0).total_variation(), 4)
+        0.3829
     """
 
     mu: float
     relation: Relation = Relation.REPLACE_ONE
     unit: str = RECORD
+
+    __repr__ = represent
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "mu", _validate.non_negative("mu", self.mu))

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from reconbench.bounds import _validate
 from reconbench.bounds._validate import FloatArray, positive_integer
-from reconbench.bounds.guarantees.relation import RECORD, Relation
+from reconbench.bounds.guarantees.relation import RECORD, Relation, represent
 
 
 @dataclass(frozen=True)
@@ -23,6 +23,8 @@ class LaplaceDP:
     ratio: float
     relation: Relation = Relation.REPLACE_ONE
     unit: str = RECORD
+
+    __repr__ = represent
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "ratio", _validate.non_negative("ratio", self.ratio))

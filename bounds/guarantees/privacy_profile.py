@@ -14,7 +14,7 @@ from reconbench.bounds import _validate
 from reconbench.bounds._validate import FloatArray
 from reconbench.bounds.guarantees.guarantee import ApproxDP, Guarantee, PureDP
 from reconbench.bounds.guarantees.polyline import MAX_EPSILON, Polyline
-from reconbench.bounds.guarantees.relation import RECORD, Relation, require_same
+from reconbench.bounds.guarantees.relation import RECORD, Relation, represent, require_same
 from reconbench.bounds.guarantees.tabulated import PiecewiseLinear
 
 # Where any curve is worth a pair: fine enough up to 20 to lose about 1e-5 of δ, then sparser.
@@ -37,6 +37,8 @@ class PrivacyProfile(PiecewiseLinear):
     relation: Relation = Relation.REPLACE_ONE
     unit: str = RECORD
     label: str = "a privacy profile"
+
+    __repr__ = represent
 
     def __post_init__(self) -> None:
         epsilons = np.array(self.epsilons, dtype=np.float64)

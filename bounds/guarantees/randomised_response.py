@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from reconbench.bounds import _validate
 from reconbench.bounds._validate import FloatArray, positive_integer
 from reconbench.bounds.guarantees.polyline import Polyline
-from reconbench.bounds.guarantees.relation import RECORD, Relation
+from reconbench.bounds.guarantees.relation import RECORD, Relation, represent
 from reconbench.bounds.guarantees.tabulated import PiecewiseLinear
 
 
@@ -27,6 +27,8 @@ class RandomisedResponse(PiecewiseLinear):
     epsilon: float
     relation: Relation = Relation.REPLACE_ONE
     unit: str = RECORD
+
+    __repr__ = represent
 
     def __post_init__(self) -> None:
         if positive_integer("values", self.values) < 2:

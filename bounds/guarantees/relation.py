@@ -41,6 +41,11 @@ class Related(Protocol):
     def describe(self) -> str: ...
 
 
+def represent(guarantee: Related) -> str:
+    """The ``__repr__`` of guarantees: one line, without the arrays behind it."""
+    return f"<{type(guarantee).__name__}: {guarantee.describe()}>"
+
+
 def require_kind(first: Related, second: object) -> None:
     """Refuse to compose guarantees of two kinds, with the functions that do."""
     if not isinstance(second, type(first)):

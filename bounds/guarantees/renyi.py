@@ -21,7 +21,13 @@ from reconbench.bounds import _validate
 from reconbench.bounds._validate import FloatArray, positive_integer
 from reconbench.bounds.guarantees.guarantee import GaussianDP
 from reconbench.bounds.guarantees.polyline import MAX_EPSILON, Polyline
-from reconbench.bounds.guarantees.relation import RECORD, Relation, require_kind, require_same
+from reconbench.bounds.guarantees.relation import (
+    RECORD,
+    Relation,
+    represent,
+    require_kind,
+    require_same,
+)
 from reconbench.bounds.guarantees.tabulated import TabulatedCurve
 
 # Any finite set of orders gives a valid bound; these are close enough together to lose little.
@@ -49,6 +55,8 @@ class RenyiDP:
     epsilons: FloatArray
     relation: Relation = Relation.REPLACE_ONE
     unit: str = RECORD
+
+    __repr__ = represent
 
     def __post_init__(self) -> None:
         orders = np.array(self.orders, dtype=np.float64, ndmin=1)
@@ -214,6 +222,8 @@ class ZCDP:
     rho: float
     relation: Relation = Relation.REPLACE_ONE
     unit: str = RECORD
+
+    __repr__ = represent
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rho", _validate.non_negative("rho", self.rho))

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from reconbench.bounds import _validate
 from reconbench.bounds._validate import FloatArray, positive_integer
 from reconbench.bounds.guarantees.polyline import Polyline
-from reconbench.bounds.guarantees.relation import RECORD, Relation
+from reconbench.bounds.guarantees.relation import RECORD, Relation, represent
 
 # Rounding in a computed curve stays far below; a real violation is far above.
 _TOLERANCE = 1e-12
@@ -69,6 +69,8 @@ class TabulatedCurve(PiecewiseLinear):
     unit: str = RECORD
     powers: FloatArray | None = None
     label: str = ""
+
+    __repr__ = represent
 
     def __post_init__(self) -> None:
         alphas = _validate.probability_vector("alphas", self.alphas)

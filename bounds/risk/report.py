@@ -41,6 +41,9 @@ ANY_EVENT: tuple[RiskBound, ...] = (
 EXACT_MATCH: tuple[RiskBound, ...] = (OneTargetBound(), ProfileBound(), PriorExactBound())
 RISK_BOUNDS: tuple[RiskBound, ...] = (*ANY_EVENT, *EXACT_MATCH, BinaryPriorBound())
 
+# Baselines of a curve.
+BASELINE_GRID: tuple[float, ...] = tuple(i / 100 for i in range(101))
+
 
 def risk_bounds(
     records: int | None = None, delta: float = 1e-5, prior: ArrayLike | None = None

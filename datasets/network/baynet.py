@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reconbench.datasets.domain import Domain, DomainError
+from reconbench.datasets.domain import Domain, DomainError, preview
 from reconbench.datasets.network.elimination import (
     CHUNK_CELLS,
     MAX_CLIQUE_CELLS,
@@ -39,6 +39,20 @@ class BayNet:
 
     ``parents[i]`` are positions in the domain; ``cpts[i]`` has one axis a parent, in that order,
     and a last axis for the column itself, along which it sums to one.
+
+    Args:
+        domain: The columns.
+        parents: For each column, the positions of its parents.
+        cpts: For each column, its probabilities given the parents.
+        visit_order: The names of all columns, parents first.
+
+    Example:
+        >>> import numpy as np
+        >>> import reconbench as rb
+        >>> domain = rb.Domain((rb.Attribute("sex", ("f", "m")), rb.Attribute("ill", ("n", "y"))))
+        >>> ill = np.array([[0.9, 0.1], [0.8, 0.2]])
+        >>> rb.BayNet(domain, ((), (0,)), (np.array([0.5, 0.5]), ill), ("sex", "ill"))
+        BayNet(6 probabilities over 'sex', 'ill')
     """
 
     domain: Domain
@@ -62,6 +76,10 @@ class BayNet:
                 )
             seen.add(position)
         object.__setattr__(self, "cpts", tuple(self._check_cpt(i) for i in range(d)))
+
+    def __repr__(self) -> str:
+        cells = sum(cpt.size for cpt in self.cpts)
+        return f"BayNet({cells:,} probabilities over {preview(self.domain.names, 4)})"
 
     def _check_cpt(self, position: int) -> Floats:
         name, sizes = self.domain.names[position], self.domain.sizes

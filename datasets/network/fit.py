@@ -134,6 +134,16 @@ class Independent:
         return Structure(((),) * d, tuple(range(d)))
 
 
+def list_searches(max_parents: int = 3, smoothing: float = 1.0) -> dict[str, StructureSearch]:
+    """All ways to choose the structure of a network, by name; the first is the usual one."""
+    return {
+        "greedy": GreedyMutualInformation(max_parents, smoothing=smoothing),
+        "hill-climb": HillClimbBIC(max_parents),
+        "chow-liu": ChowLiu(),
+        "independent": Independent(),
+    }
+
+
 def fit(table: Table, search: StructureSearch, smoothing: float = 1.0) -> BayNet:
     """Fit a network: the structure that ``search`` finds, and Dirichlet-smoothed tables.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from reconbench.datasets.domain import MAX_LABELS, Domain, DomainError, quote
 from reconbench.datasets.near_names import suggest_name
@@ -31,11 +31,7 @@ def read_domain(path: str | os.PathLike[str]) -> Domain:
         raise DomainError(f"{source} is larger than {MAX_BYTES >> 20} MiB: not a domain file")
     try:
         raw = json.loads(content.decode("utf-8-sig"), object_pairs_hook=_distinct_keys)
-        if _is_size_map(raw):
-            raw = {"attributes": [_expand(name, values) for name, values in raw.items()]}
-        _check_top_level(raw)
-        domain = Domain.from_json(raw)
-        _check_texts(domain)
+        return parse_domain(raw)
     except json.JSONDecodeError as error:
         raise DomainError(
             f"{source} is not valid JSON: {error.msg} at line {error.lineno}, column {error.colno}"
@@ -46,10 +42,19 @@ def read_domain(path: str | os.PathLike[str]) -> Domain:
         raise DomainError(f"{source} is nested too deeply to be a domain file") from None
     except (ValueError, OverflowError) as error:
         raise DomainError(f"{source}: {error}") from None
+
+
+def parse_domain(raw: object) -> Domain:
+    """The domain that the content of such a file declares."""
+    if _is_size_map(raw):
+        raw = {"attributes": [_expand(name, values) for name, values in raw.items()]}
+    _check_top_level(raw)
+    domain = Domain.from_json(raw)
+    _check_texts(domain)
     return domain
 
 
-def _is_size_map(raw: object) -> bool:
+def _is_size_map(raw: object) -> TypeGuard[dict[str, Any]]:
     """Whether this maps columns to numbers of values, or to lists of them."""
     return (
         isinstance(raw, dict)

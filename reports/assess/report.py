@@ -65,7 +65,8 @@ _WHY_NO_BEST = {
 
 def assess_html(report: AssessmentReport) -> str:
     """One page that opens offline."""
-    return render_page("assess.md", _values(report), _draw_gains(report))
+    several = len(report.assessment.budgets) > 1
+    return render_page("assess.md", _values(report), [draw_gains(report)] if several else [])
 
 
 def assess_markdown(report: AssessmentReport) -> str:
@@ -128,11 +129,9 @@ def _list_missing_best(report: AssessmentReport) -> list[tuple[NoBest, list[str]
     return list(missing.items())
 
 
-def _draw_gains(report: AssessmentReport) -> list[Figure]:
-    """Gains in percentage points by ε, set at equal distances; nothing for a single ε."""
+def draw_gains(report: AssessmentReport) -> Figure:
+    """Gains in percentage points by ε, set at equal distances."""
     budgets = report.assessment.budgets
-    if len(budgets) < 2:
-        return []
     labels = [format_epsilon(each.epsilon) for each in budgets]
     proved = "no attack gains more (proved)"
     series = _list_series(report, proved)
@@ -164,7 +163,7 @@ def _draw_gains(report: AssessmentReport) -> list[Figure]:
     title = "The gain over guessing without a release"
     caption = "Percentage points gained, by ε; the table below has the numbers."
     panel = Panel(x, y, marks, width=560, height=260)
-    return [Figure(title, caption, draw_figure(title, [panel], caption))]
+    return Figure(title, caption, draw_figure(title, [panel], caption))
 
 
 Points = list[tuple[int, float, float | None]]

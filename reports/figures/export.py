@@ -87,7 +87,7 @@ def _draw_computed_figures(
         name = f"computed-{re.sub(r'[^0-9A-Za-z._-]', '_', suite)}"
         yield FigureFile(f"{name}.csv", _format_computed(leaderboard, suite).encode())
         for form in formats:
-            yield FigureFile(f"{name}.{form}", _convert(drawing, form))
+            yield FigureFile(f"{name}.{form}", convert_svg(drawing, form))
 
 
 def _format_computed(leaderboard: Leaderboard, suite: str) -> str:
@@ -107,43 +107,72 @@ def _format_computed(leaderboard: Leaderboard, suite: str) -> str:
     return format_csv([[*head, *(f"value_{name}" for name in values)], *lines])
 
 
-def _convert(drawing: str, form: Format) -> bytes:
-    if form is Format.SVG:
-        return drawing.encode()
-    if form is Format.PNG:
-        return bytes(_import_converter().svg_to_png(drawing, scale=PIXELS_PER_POINT))
-    return bytes(_import_converter().svg_to_pdf(drawing))
-
-
 def _draw_played_figures(
     leaderboard: Leaderboard, formats: Sequence[Format]
 ) -> Iterator[FigureFile]:
-    attacks = [look.attack for look in list_looks(a.attack for a in leaderboard.ranking)]
+    for chart, rows in _choose_charts(leaderboard):
+        yield FigureFile(f"{chart.name}.csv", figure_csv(chart, rows).encode())
+        spec = _write_spec(chart, rows, leaderboard)
+        for form in formats:
+            yield FigureFile(f"{chart.name}.{form}", _render(_import_converter(), spec, form))
+
+
+def list_figures(leaderboard: Leaderboard) -> dict[str, str]:
+    """The figures that the rows allow: their titles by name."""
+    return {chart.name: chart.title for chart, _ in _choose_charts(leaderboard)}
+
+
+def draw_leaderboard_figure(leaderboard: Leaderboard, name: str) -> str:
+    """Draw one figure as SVG."""
+    chosen = {chart.name: (chart, rows) for chart, rows in _choose_charts(leaderboard)}
+    if name not in chosen:
+        raise ReportError(f"no figure {name!r} can be drawn; there are {', '.join(chosen)}")
+    spec = _write_spec(*chosen[name], leaderboard)
+    return _render(_import_converter(), spec, Format.SVG).decode()
+
+
+_Rows = list[Mapping[str, Value]]
+
+
+def _choose_charts(leaderboard: Leaderboard) -> Iterator[tuple[Chart, _Rows]]:
+    """The charts that the rows allow, each with those that it draws."""
     for chart in list_charts(leaderboard.columns):
         rows, _ = select_rows(chart, leaderboard.rows)
-        if not rows:
-            continue
-        yield FigureFile(f"{chart.name}.csv", figure_csv(chart, rows).encode())
-        converter = _import_converter()
-        spec = {
-            "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
-            "background": "white",
-            "config": {
-                "font": "sans-serif",
-                "view": {"stroke": "#cccccc"},
-                "style": role_styles(),
-            },
-            **fix_looks(chart.spec, [*map(printable, attacks)], _list_drawn(chart, attacks, rows)),
-            "title": {
-                "text": chart.title,
-                "subtitle": wrap(chart.reads, _CAPTION_WIDTH),
-                "subtitleColor": "#555555",
-                "anchor": "start",
-            },
-            "data": {"name": SOURCE, "values": figure_data(chart, rows)},
-        }
-        for form in formats:
-            yield FigureFile(f"{chart.name}.{form}", _render(converter, json.dumps(spec), form))
+        if rows:
+            yield chart, rows
+
+
+def _write_spec(chart: Chart, rows: _Rows, leaderboard: Leaderboard) -> str:
+    """The Vega-Lite specification of a chart, with its data."""
+    attacks = [look.attack for look in list_looks(a.attack for a in leaderboard.ranking)]
+    spec = {
+        "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
+        "background": "white",
+        "config": {
+            "font": "sans-serif",
+            "view": {"stroke": "#cccccc"},
+            "style": role_styles(),
+        },
+        **fix_looks(chart.spec, [*map(printable, attacks)], _list_drawn(chart, attacks, rows)),
+        "title": {
+            "text": chart.title,
+            "subtitle": wrap(chart.reads, _CAPTION_WIDTH),
+            "subtitleColor": "#555555",
+            "anchor": "start",
+        },
+        "data": {"name": SOURCE, "values": figure_data(chart, rows)},
+    }
+    return json.dumps(spec)
+
+
+def convert_svg(svg: str, form: Format) -> bytes:
+    """A static figure in another format."""
+    if form is Format.SVG:
+        return svg.encode()
+    converter = _import_converter()
+    if form is Format.PNG:
+        return bytes(converter.svg_to_png(svg, scale=PIXELS_PER_POINT))
+    return bytes(converter.svg_to_pdf(svg))
 
 
 def _list_drawn(

@@ -46,6 +46,14 @@ def write_computed(leaderboard: Leaderboard) -> list[Markup]:
     ]
 
 
+def write_plain(leaderboard: Leaderboard) -> list[str]:
+    """All of the above as plain text: what was played or computed, and whether to trust it."""
+    computed = all(row.computed for row in leaderboard.summaries)
+    sentences = write_computed(leaderboard) if computed else write_summary(leaderboard)
+    trust = [] if computed or not sentences else [write_trust(leaderboard)]
+    return [*(sentence.striptags() for sentence in sentences), *trust]
+
+
 def _share(row: Summary) -> float:
     return (row.expected_success or 0.0) / row.scored
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from reconbench.benchmarks.store import provenance, source_code
-from reconbench.cli import _reports
+from reconbench.front.games import suite_reports
 
 Run = Callable[..., Any]
 
@@ -154,7 +154,7 @@ def test_games_and_computations_in_one_store(reconbench: Run, tmp_path: Path) ->
     assert json.loads(first)["played"] == 0 and last == "[]"
 
 
-NAMES = (_reports.CSV, _reports.HTML, _reports.RECORD)
+NAMES = (suite_reports.CSV, suite_reports.HTML, suite_reports.RECORD)
 
 
 def written(out: Path, reconbench: Run) -> bool:
@@ -201,9 +201,9 @@ def test_other_code_other_rows_and_other_facts_write_anew(
         patch.setattr(provenance, "report_version", lambda: "other")
         assert written(levels, reconbench)
     assert written(levels, reconbench)
-    monkeypatch.setattr("reconbench.benchmarks.game.rows.read_versions", lambda: {"numpy": "0"})
+    monkeypatch.setattr("reconbench.front.games.suite_runs.read_versions", lambda: {"numpy": "0"})
     assert written(levels, reconbench)
-    assert "numpy 0" in (levels / _reports.HTML).read_text()
+    assert "numpy 0" in (levels / suite_reports.HTML).read_text()
 
 
 def test_templates_count_as_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

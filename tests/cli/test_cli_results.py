@@ -18,9 +18,9 @@ from reconbench.benchmarks.game.play import AttackSpec, Game, Round, play
 from reconbench.benchmarks.game.result import Result, Status
 from reconbench.benchmarks.store.store import FILE_NAME, Key, Store, row_key
 from reconbench.benchmarks.store.summary import summarise
-from reconbench.cli.terminal.progress import show_progress
-from reconbench.cli.terminal.result_tables import tabulate_suite
 from reconbench.cli.terminal.tables import print_table
+from reconbench.front.progress import show_progress
+from reconbench.reports.leaderboard.text_tables import tabulate_suite
 
 Run = Callable[..., Any]
 GAME = Game("acs", ("SEX",), 3.0, n=10, mechanism_options=Options({"k": 2}))
@@ -266,7 +266,7 @@ def test_long_silences_are_broken(
 ) -> None:
     import time
 
-    monkeypatch.setattr("reconbench.cli.terminal.progress.SILENCE", 0.05)
+    monkeypatch.setattr("reconbench.front.progress.SILENCE", 0.05)
     shown = ""
     with show_progress("s", 100, quiet=False):
         while shown.count("\n") < 2:

@@ -23,10 +23,10 @@ from reconbench.benchmarks.store.export_import import group_cells
 from reconbench.benchmarks.store.store import Entry, Key, Store, row_key
 from reconbench.benchmarks.store.summary import Summary, summarise
 from reconbench.benchmarks.suites.suite import read_suite
-from reconbench.cli.terminal.result_tables import tabulate_suite
 from reconbench.reports.figures.charts import list_charts, select_rows
 from reconbench.reports.leaderboard.ranking import rank_in_games
 from reconbench.reports.leaderboard.table import Leaderboard
+from reconbench.reports.leaderboard.text_tables import tabulate_suite
 
 ROOT = Path(__file__).resolve().parents[2]
 GAME = Game("acs", ("SEX",), 3.0, n=10, known=("AGEP", "MAR"))
@@ -206,7 +206,7 @@ from reconbench.benchmarks.game.play import AttackSpec, Game, Round, play
 from reconbench.benchmarks.store.store import row_key
 from reconbench.benchmarks.store.summary import summarise
 from reconbench.benchmarks.suites.suite import read_suite
-from reconbench.cli.terminal.result_tables import tabulate_suite
+from reconbench.reports.leaderboard.text_tables import tabulate_suite
 from reconbench.reports.leaderboard.table import Leaderboard
 from reconbench.reports.figures.charts import list_charts, select_rows
 path = Path(sys.argv[1]) / "s.toml"

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
-import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from importlib import import_module
@@ -24,33 +22,6 @@ Visit = Callable[..., "Page"]
 Scored = Callable[[Summary], Summary]
 FACTS = {"suite": "demo", "seed": "7", "versions": "reconbench 0"}
 DESKTOP = {"width": 1280, "height": 900}
-CHROMIUM_FLAGS = (
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    """Headless Chromium; a CI without one fails, elsewhere its tests are left out."""
-    path = shutil.which("chromium") or shutil.which("chromium-browser")
-    if path is None:
-        reason = "no Chromium found: `apt-get install chromium`, or `make test` as root on Debian"
-        if os.environ.get("CI", "").lower() == "true":
-            pytest.fail(reason)
-        pytest.skip(reason)
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as driver:
-        started = driver.chromium.launch(executable_path=path, args=list(CHROMIUM_FLAGS))
-        yield started
-        started.close()
 
 
 @pytest.fixture

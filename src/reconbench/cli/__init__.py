@@ -2,8 +2,8 @@
 
 Each module holds the commands that it is named after; ``bounds`` has `ceiling`, `risk`,
 `compare-bounds`, `rad`, `gradients` and `calibrate`, ``publishing`` `submit`, `verify` and `site`.
-``terminal`` prints tables and progress, ``_options`` holds shared options, ``_reports`` writes the
-files of `run`.
+``terminal`` prints tables, and ``_options`` holds shared options. What the commands share with the
+Python front is in ``reconbench.front``.
 """
 
 from __future__ import annotations

@@ -57,6 +57,11 @@ Decimal = Annotated[
 ]
 
 
+def name_flag(argument: str) -> str:
+    """The option of an argument."""
+    return f"--{argument.replace('_', '-')}"
+
+
 def split_columns(texts: Sequence[str]) -> tuple[str, ...]:
     """The names in comma-separated texts."""
     return tuple(name.strip() for text in texts for name in text.split(",") if name.strip())

@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from reconbench.cli import audit_mcmc, audit_train
-from reconbench.cli.terminal.progress import show_progress
+from reconbench.cli._options import name_flag
 from reconbench.cli.terminal.tables import print_pairs, print_table
+from reconbench.front.progress import show_progress
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
-    from reconbench.benchmarks.audits.ldp import Client
-    from reconbench.bounds.audit import Counted, EpsilonEstimate, MeasuredRad, RadAudit
-
-    Floats = npt.NDArray[np.float64]
+    from reconbench.benchmarks.audits.report import AuditReport
 
 LDP_HELP = """Run a local randomiser many times, attack every report, estimate epsilon.
 
@@ -112,29 +105,21 @@ def ldp(
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
     as_json: Json = False,
 ) -> None:
-    from reconbench.benchmarks.audits import ldp
-    from reconbench.benchmarks.game.random_streams import make_stream
+    from reconbench.benchmarks.audits.report import Claim, audit_client, find_weights
 
-    count = _read_count("--trials", trials)
-    _check_claim(epsilon, delta, confidence)
-    weights = _resolve_prior(prior, domain_size)
-    runner = _resolve_client(mechanism, epsilon, client_epsilon, client, weights.size)
-    rng = make_stream("audit ldp", {"seed": seed})
-    total = len(ldp.batches(count, ldp.READERS[mechanism].cells(weights.size)))
-    with show_progress("audit", total, quiet=quiet or as_json) as advance:
-        outcome = ldp.play(runner, mechanism, weights, count, rng, advance)
-    found = ldp.estimates(outcome, mechanism, weights, delta, confidence)
-    facts = {
-        "mechanism": mechanism,
-        "client": client or "shipped",
-        "client_epsilon": None if client else epsilon if client_epsilon is None else client_epsilon,
-        "domain_size": weights.size,
-        "prior": prior,
-        "trials": count,
-        "seed": seed,
-        **_measure_advantage(outcome.measured(weights), confidence),
-    }
-    _print_report(found, epsilon, delta, facts, as_json=as_json)
+    claim = Claim(epsilon, delta, confidence, name_flag)
+    report = audit_client(
+        mechanism,
+        claim,
+        find_weights(prior, domain_size, name_flag),
+        trials,
+        client=client,
+        client_epsilon=client_epsilon,
+        seed=seed,
+        prior=prior,
+        show=lambda total: show_progress("audit", total, quiet=quiet or as_json),
+    )
+    _print_report(report, as_json=as_json)
 
 
 @counts.command("rad", help=RAD_HELP)
@@ -153,30 +138,24 @@ def rad(
     confidence: Confidence = 0.99,
     as_json: Json = False,
 ) -> None:
-    from reconbench.bounds.audit import Known, MeasuredRad, Proportion, audit_black_box
+    from reconbench.benchmarks.audits.report import (
+        Claim,
+        audit_advantage,
+        choose_replaced,
+        count_successes,
+        find_weights,
+    )
 
-    _check_claim(epsilon, delta, confidence)
-    real = _make_counted("--hits", hits, "--trials", trials)
-    counted = replaced_hits is not None and replaced_trials is not None
-    if counted == (chance is not None) or (replaced_hits is None) != (replaced_trials is None):
-        raise ValueError("give either --replaced-hits and --replaced-trials, or --chance")
-    replaced: Proportion
-    if replaced_hits is not None and replaced_trials is not None:
-        replaced = _make_counted(
-            "--replaced-hits", replaced_hits, "--replaced-trials", replaced_trials
-        )
-    else:
-        replaced = Known(chance or 0.0)
-    weights = _resolve_prior(prior, domain_size)
-    audits: list[RadAudit] = [audit_black_box(weights, delta)]
-    if mechanism is not None:
-        audits.insert(0, _find_exact_audit(mechanism, weights, subset))
-    elif subset:
-        raise ValueError("--subset needs --mechanism ss, got none")
-    measured = MeasuredRad(real, replaced)
-    facts = _measure_advantage(measured, confidence)
-    found = [each.audit(measured, confidence) for each in audits]
-    _print_report(found, epsilon, delta, facts, as_json=as_json)
+    claim = Claim(epsilon, delta, confidence, name_flag)
+    report = audit_advantage(
+        count_successes("--hits", hits, "--trials", trials),
+        choose_replaced(replaced_hits, replaced_trials, chance, name_flag),
+        find_weights(prior, domain_size, name_flag),
+        claim,
+        mechanism=mechanism,
+        subset=subset,
+    )
+    _print_report(report, as_json=as_json)
 
 
 @counts.command("positives", help=POSITIVES_HELP)
@@ -190,15 +169,13 @@ def positives(
     confidence: Confidence = 0.99,
     as_json: Json = False,
 ) -> None:
-    from reconbench.bounds.audit import LdpAuditor
+    from reconbench.benchmarks.audits.report import Claim, audit_positives, count_successes
 
-    _check_claim(epsilon, delta, confidence)
-    true = _make_counted("--tp", tp, "--trials", trials)
+    claim = Claim(epsilon, delta, confidence, name_flag)
+    true = count_successes("--tp", tp, "--trials", trials)
     name = "--trials" if fp_trials is None else "--fp-trials"
-    false = _make_counted("--fp", fp, name, trials if fp_trials is None else fp_trials)
-    found = LdpAuditor(delta).audit(true, false, confidence)
-    facts = {"tpr": true.estimate, "fpr": false.estimate}
-    _print_report([found], epsilon, delta, facts, as_json=as_json)
+    false = count_successes("--fp", fp, name, trials if fp_trials is None else fp_trials)
+    _print_report(audit_positives(true, false, claim), as_json=as_json)
 
 
 @counts.command("one-run", help=ONE_RUN_HELP)
@@ -212,53 +189,18 @@ def one_run(
     confidence: Confidence = 0.99,
     as_json: Json = False,
 ) -> None:
-    from reconbench.bounds import Tally
-    from reconbench.bounds.audit import audit_canaries, audit_membership
+    from reconbench.benchmarks.audits.report import Claim, audit_one_run
 
-    _check_claim(epsilon, delta, confidence)
-    _make_counted("--guesses", guesses, "--canaries", canaries)
-    _make_counted("--right", right, "--guesses", guesses)
-    tally = Tally(right, guesses, canaries, values)
-    found = [audit_canaries(tally, delta, confidence)]
-    if values == 2:
-        found.insert(0, audit_membership(tally, delta, confidence))
-    _print_report(found, epsilon, delta, {"right_share": right / guesses}, as_json=as_json)
+    claim = Claim(epsilon, delta, confidence, name_flag)
+    _print_report(audit_one_run(canaries, guesses, right, values, claim), as_json=as_json)
 
 
-def _measure_advantage(measured: MeasuredRad, confidence: float) -> dict[str, float]:
-    """Both successes, and their difference with its interval."""
-    low, high = measured.interval(confidence)
-    return {
-        "success": measured.real.estimate,
-        "replaced_success": measured.replaced.estimate,
-        "rad": measured.estimate,
-        "rad_low": low,
-        "rad_high": high,
-    }
-
-
-def _print_report(
-    found: Sequence[EpsilonEstimate],
-    claimed: float | None,
-    delta: float,
-    facts: dict[str, Any],
-    *,
-    as_json: bool,
-) -> None:
-    rows = []
-    for each in found:
-        verdict = None if claimed is None else each.verdict(claimed)
-        rows.append(
-            each.to_dict()
-            | {
-                "verdict": None if verdict is None else str(verdict),
-                "violated": None if verdict is None else verdict.violated,
-            }
-        )
+def _print_report(report: AuditReport, *, as_json: bool) -> None:
+    document = report.to_json()
     if as_json:
-        report = {"claimed_epsilon": claimed, "delta": delta, **facts, "estimates": rows}
-        typer.echo(json.dumps(report, ensure_ascii=False))
+        typer.echo(json.dumps(document, ensure_ascii=False))
         return
+    claimed, delta = report.claim.epsilon, report.claim.delta
     claim = "no claim" if claimed is None else f"claimed epsilon {claimed:g}"
     claim += f", delta {delta:g}" if delta else ""
     shown = [
@@ -269,14 +211,14 @@ def _print_report(
             row["verdict"] or "",
             row["reference"],
         ]
-        for row in rows
+        for row in document["estimates"]
     ]
-    title = f"Audit, {claim}, {100 * found[0].confidence:g} % confidence"
+    title = f"Audit, {claim}, {100 * report.claim.confidence:g} % confidence"
     print_table(title, ["audit", "epsilon", "interval", "verdict", "reference"], shown)
     print_pairs(
         {
             name: f"{value:.6g}" if isinstance(value, float) else str(value)
-            for name, value in facts.items()
+            for name, value in report.facts.items()
             if value is not None
         }
     )
@@ -284,80 +226,3 @@ def _print_report(
 
 def _format_end(value: Any) -> str:
     return "inf" if value is None else f"{value:.4g}"
-
-
-def _check_claim(epsilon: float | None, delta: float, confidence: float) -> None:
-    if epsilon is not None and not 0 <= epsilon < float("inf"):
-        raise ValueError(f"--epsilon must be a finite number >= 0, got {epsilon:g}")
-    if not 0 <= delta < 1:
-        raise ValueError(f"--delta must be in [0, 1), got {delta:g}")
-    if not 0 < confidence < 1:
-        raise ValueError(f"--confidence must be between 0 and 1, got {confidence:g}")
-
-
-def _read_count(name: str, value: float) -> int:
-    if not 1 <= value < 1e12 or value != int(value):
-        raise ValueError(f"{name} must be a whole number of at least 1, got {value:g}")
-    return int(value)
-
-
-def _make_counted(name: str, successes: int, of: str, trials: int) -> Counted:
-    from reconbench.bounds.audit import Counted
-
-    if trials < 1:
-        raise ValueError(f"{of} must be at least 1, got {trials}: nothing was tried")
-    if not 0 <= successes <= trials:
-        raise ValueError(f"{name} must be from 0 to {of} = {trials}, got {successes}")
-    return Counted(successes, trials)
-
-
-def _resolve_prior(text: str, size: int | None) -> Floats:
-    import numpy as np
-
-    from reconbench.bounds.rad import as_prior
-    from reconbench.cli.bounds.prior_options import read_priors
-
-    kind, colon, rest = text.partition(":")
-    if text != "uniform" and not (kind == "zipf" and colon):
-        weights = as_prior(read_priors(Path(text))[0])
-        if size not in (None, weights.size):
-            raise ValueError(f"--domain-size is {size}, but {text} has {weights.size} values")
-        return weights
-    if size is None or size < 2:
-        raise ValueError(f"--domain-size must be at least 2, got {size}")
-    if text == "uniform":
-        return np.full(size, 1 / size)
-    try:
-        exponent = float(rest)
-    except ValueError:
-        exponent = float("nan")
-    if not 0 <= exponent <= 100:
-        raise ValueError(f"--prior zipf:S needs an S from 0 to 100, got {rest!r}")
-    weights = np.arange(1, size + 1, dtype=np.float64) ** -exponent
-    return np.asarray(weights / weights.sum())
-
-
-def _find_exact_audit(mechanism: str, weights: Floats, subset: int) -> RadAudit:
-    from reconbench.bounds.audit import AUDITS, audit_ss
-
-    if mechanism not in AUDITS:
-        raise ValueError(f"unknown mechanism {mechanism!r}; available: {', '.join(AUDITS)}")
-    if not subset:
-        return AUDITS[mechanism](weights)
-    if mechanism != "ss":
-        raise ValueError(f"--subset needs --mechanism ss, got {mechanism}")
-    return audit_ss(weights, subset)
-
-
-def _resolve_client(
-    mechanism: str, epsilon: float, other: float | None, spec: str | None, m: int
-) -> Client:
-    from reconbench.benchmarks.audits import ldp
-
-    if other is not None and spec is not None:
-        raise ValueError("give --client-epsilon or --client, not both")
-    ldp.reader_of(mechanism)
-    if spec is not None:
-        return ldp.load_client(spec)
-    used = epsilon if other is None else other
-    return ldp.client_of(ldp.CHANNELS[mechanism](used, m))

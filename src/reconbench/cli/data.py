@@ -6,17 +6,14 @@ import json
 import shlex
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from reconbench.cli._options import Decimal, Encoding, Json, Separator, split_columns
 from reconbench.cli.terminal.own_tables import describe_misfit, read_records, say
-from reconbench.cli.terminal.progress import report_download
 from reconbench.cli.terminal.tables import make_printable, print_pairs, print_table
-
-if TYPE_CHECKING:
-    from reconbench.datasets.network.fit import StructureSearch
+from reconbench.front.progress import report_download
 
 app = typer.Typer(
     help="Describe priors, fit one to your own table, sample tables, fetch public sources, release "
@@ -194,15 +191,10 @@ def fit(
         raise ValueError(
             f"{table} has {len(records)} record; a network needs at least {FEWEST_RECORDS}"
         )
-    searches: dict[str, StructureSearch] = {
-        Structure.GREEDY: fitting.GreedyMutualInformation(max_parents, smoothing=smoothing),
-        Structure.HILL_CLIMB: fitting.HillClimbBIC(max_parents),
-        Structure.CHOW_LIU: fitting.ChowLiu(),
-        Structure.INDEPENDENT: fitting.Independent(),
-    }
+    searches = fitting.list_searches(max_parents, smoothing)
     net = fitting.fit(records, searches[structure], smoothing)
     names = (structure, Structure.CHOW_LIU, Structure.INDEPENDENT)
-    compared: dict[str, StructureSearch] = {name: searches[name] for name in names}
+    compared = {name.value: searches[name] for name in names}
     scores = fitting.score_held_out(records, compared, smoothing) if len(records) >= 10 else {}
     card: dict[str, Any] = {
         "title": table.name,

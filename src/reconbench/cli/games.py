@@ -7,7 +7,7 @@ import shlex
 import signal
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -29,14 +29,12 @@ from reconbench.cli._options import (
     split_columns,
     with_axes,
 )
-from reconbench.cli.terminal.progress import show_progress
-from reconbench.cli.terminal.result_tables import print_alarms, print_game
+from reconbench.cli.terminal.result_tables import print_alarms, print_game, print_suite
 from reconbench.cli.terminal.tables import make_printable
+from reconbench.front.progress import show_progress
 
 if TYPE_CHECKING:
     from reconbench.benchmarks.game.result import Result
-    from reconbench.benchmarks.run.pool import GroupPlayer
-    from reconbench.benchmarks.run.worker_process import Limits
     from reconbench.benchmarks.store.seal import Seal
 
 GAME_HELP = """Play one game and print prior, attack and ceiling side by side.
@@ -299,23 +297,18 @@ def run(
     *,
     axes: Given,
 ) -> None:
-    from reconbench.benchmarks.game.result import Status
-    from reconbench.benchmarks.game.row_schema.agreement import Drift
-    from reconbench.benchmarks.game.rows import read_versions
-    from reconbench.benchmarks.player.referee import limit_players
-    from reconbench.benchmarks.run.runner import Replay, available_cores, execute, plan, read_rows
+    from reconbench.benchmarks.run.runner import Replay, available_cores
     from reconbench.benchmarks.run.worker_process import Limits
-    from reconbench.benchmarks.store.seal import check_can_hide, find_seal
-    from reconbench.benchmarks.store.store import Store
+    from reconbench.benchmarks.store.seal import find_seal
+    from reconbench.benchmarks.store.store import FILE_NAME
     from reconbench.benchmarks.suites.replaced_axes import replace_axes
     from reconbench.benchmarks.suites.suite import MOST_ROWS, find_suite
-    from reconbench.cli._reports import Reports
+    from reconbench.front.games.suite_runs import SuiteRun, play_suite
 
     if only_missing + retry_failed + force > 1:
         raise ValueError("give at most one of --only-missing, --retry-failed and --force")
     replay = Replay.ALL if force else Replay.FAILED if retry_failed else Replay.MISSING
     limits = Limits.of(timeout, memory_limit)
-    limit_players(limits.seconds)
     chosen = find_suite(suite)
     replaced = replace_axes(chosen, axes, max_rows or MOST_ROWS) if axes else None
     if replaced is not None:
@@ -334,87 +327,55 @@ def run(
         more_bounds=bound or [],
         most_rows=max_rows or MOST_ROWS,
     )
-    workers = jobs or available_cores()
-    facts = {"suite": f"{chosen.name}: {chosen.description}"}
     if replaced is not None:
         typer.echo(replaced.describe(), err=True)
-    if units:
-        facts["seed"] = str(units[0].game.seed)
-    if drawn is not None:
-        facts["sealed"] = f"commitment {drawn.commitment}, salt {drawn.salt}"
-    if units:
-        facts["repetitions"] = str(len({unit.game.rep for unit in units}))
-    facts["versions"] = ", ".join(f"{name} {number}" for name, number in read_versions().items())
-    changed: list[tuple[Result, Result]] = []
-    drift = Drift()
-    with _explain_stop(folder), ExitStack() as stack:
-        store = stack.enter_context(Store(folder))
-        at_once = bool(units) and not store.path.exists()
-        players = _open_players(stack, workers, len(units), limits, scheduler) if at_once else None
-        todo = plan(units, store, replay, chosen.points())
-        todo.check()
-        if drawn is not None and todo.units:
-            if drawn.revealed:
-                raise ValueError(
-                    f"the seed of {folder} is revealed, so nothing more can be played sealed; "
-                    f"choose another --out, or play on with --seed {drawn.seed} instead of --seal"
-                )
-            check_can_hide(folder, {each.spec for unit in todo.units for each in unit.attacks})
-            drawn.keep(folder)
-            limit_players(limits.seconds, limits.hidden)
-        if players is None and todo.units:
-            players = _open_players(stack, workers, len(todo.units), limits, scheduler)
-        pool, workers = players or (None, workers)
-        advance = stack.enter_context(
-            show_progress(chosen.name, todo.total, quiet=quiet or as_json, done=todo.held)
+    planned = SuiteRun(
+        chosen.name,
+        chosen.description,
+        folder,
+        units,
+        chosen.points(),
+        jobs or available_cores(),
+        limits,
+        replay,
+        scheduler,
+        drawn,
+    )
+    with _explain_stop(folder):
+        done = play_suite(
+            planned,
+            lambda name, total, held: show_progress(name, total, quiet=quiet or as_json, done=held),
         )
-        execute(
-            todo,
-            store,
-            jobs=workers,
-            pool=pool,
-            progress=lambda done, row: advance(failed=row.status is Status.FAILED),
-            differs=lambda stored, played: changed.append((stored, played)),
-            drift=drift,
-            seal=drawn.commitment if drawn is not None else "",
-        )
-        if drawn is not None and not drawn.revealed:
-            drawn.reveal(folder)
-        played = todo.total - todo.held
-        stored = store.read_headers(todo.keys) if played else todo.stored
-        reports = Reports(folder, chosen.name, facts, store.stale())
-        shown = reports.refresh(todo.keys, stored, lambda: read_rows(todo, store))
-        failed = [key for key in todo.keys if stored[key].status is Status.FAILED]
-        error = store.get(failed[:1])[failed[0]].error if failed else None
+    reports = done.reports
     if as_json:
-        end: dict[str, Any] = {"rows": todo.total, "failures": len(failed)}
-        end |= {"store": str(store.path), "played": played, "stale": reports.stale}
-        end |= {"changed": len(changed), "drift": drift.to_json()}
-        end |= {"alarms": shown.alarms, "self_check": shown.self_check}
+        end: dict[str, Any] = {"rows": done.plan.total, "failures": done.failed}
+        end |= {"store": str(folder / FILE_NAME), "played": done.played, "stale": reports.stale}
+        end |= {"changed": len(done.changed), "drift": done.drift.to_json()}
+        end |= {"alarms": done.shown.alarms, "self_check": done.shown.self_check}
         end |= {"csv": str(reports.csv), "html": str(reports.html)}
         if replaced is not None:
             end |= {"replaced": replaced.describe()}
         typer.echo(json.dumps(end))
     else:
-        shown.print()
-        if failed:
-            text = f"{len(failed)} rows failed; the first: {make_printable(error)}"
+        print_suite(done.shown)
+        if done.failed:
+            text = f"{done.failed} rows failed; the first: {make_printable(done.error)}"
             typer.echo(f"{text} (--retry-failed plays them again)", err=True)
         if reports.stale:
             typer.echo(
                 f"{reports.stale} stale rows, made by another code version, are left out",
                 err=True,
             )
-        for before, now in changed:
+        for before, now in done.changed:
             names = ", ".join(before.differences(now))
             typer.echo(f"different result: {before.describe()}: {names}", err=True)
-        if drift.rows:
-            typer.echo(drift.describe(), err=True)
+        if done.drift.rows:
+            typer.echo(done.drift.describe(), err=True)
         typer.echo(str(reports.csv))
         typer.echo(str(reports.html))
-    if changed:
+    if done.changed:
         raise typer.Exit(1)
-    if shown.alarms:
+    if done.shown.alarms:
         raise typer.Exit(ALARM)
 
 
@@ -445,22 +406,6 @@ def _draw_seal(seed: int | None) -> Seal:
 def _refuse_seed(seed: int | None) -> None:
     if seed is not None:
         raise ValueError("--seal draws a secret seed; give --seal or --seed, not both")
-
-
-def _open_players(
-    stack: ExitStack, jobs: int, units: int, limits: Limits, scheduler: str | None
-) -> tuple[GroupPlayer, int]:
-    """Open worker processes here or on a cluster; return them and their number."""
-    if scheduler is not None:
-        from reconbench.benchmarks.run.cluster import Cluster
-
-        cluster = stack.enter_context(Cluster(scheduler, limits))
-        return cluster, cluster.jobs
-    from reconbench.benchmarks.run.pool import Pool
-
-    pool = stack.enter_context(Pool(jobs, limits))
-    pool.start_workers(units)
-    return pool, jobs
 
 
 def _row_json(row: Result) -> dict[str, Any]:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from reconbench.cli._options import Json
-from reconbench.cli.terminal.result_tables import format_name
 from reconbench.cli.terminal.tables import make_printable, print_table
 
 if TYPE_CHECKING:
@@ -111,6 +110,7 @@ def show(
 
 def _show_cells(name: str, cells: Sequence[Cell]) -> None:
     from reconbench.benchmarks.game.setting import find_varying_axes, format_axis
+    from reconbench.reports.leaderboard.text_tables import format_name
 
     rows = [cell.row for cell in cells]
     columns: dict[str, list[object]] = {

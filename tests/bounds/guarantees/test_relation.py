@@ -7,7 +7,15 @@ import math
 import numpy as np
 import pytest
 
-from reconbench.bounds import ZCDP, ApproxDP, GaussianDP, PureDP, Relation, as_replace_one
+from reconbench.bounds import (
+    ZCDP,
+    ApproxDP,
+    GaussianDP,
+    LaplaceDP,
+    PureDP,
+    Relation,
+    as_replace_one,
+)
 
 ALPHAS = np.unique(np.concatenate([np.geomspace(1e-12, 0.01, 300), np.linspace(0, 1, 2_001)]))
 
@@ -33,3 +41,11 @@ def test_mixing_relations_or_units_says_how_to_convert() -> None:
     assert ApproxDP(1.0, 0.1).compose(ApproxDP(2.0, 0.1)).epsilon == 3.0
     assert GaussianDP(3.0).compose(GaussianDP(4.0)).mu == 5.0
     assert ZCDP(0.1).compose(ZCDP(0.2)).rho == pytest.approx(0.3)
+
+
+def test_guarantees_print_one_short_line() -> None:
+    assert repr(ApproxDP(1, 1e-5)) == "<ApproxDP: (1, 1e-05)-DP, replace-one>"
+    curve = ApproxDP(1, 1e-5).group(3)
+    assert repr(curve) == "<TabulatedCurve: a curve of 8 points, replace-one>"
+    for guarantee in (PureDP(1), GaussianDP(1), ZCDP(0.1), LaplaceDP(1.0), curve):
+        assert len(repr(guarantee)) < 100 and "\n" not in repr(guarantee)

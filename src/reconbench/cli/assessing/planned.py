@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reconbench.cli.assessing.inputs import Attacker, describe_source, find_prior
-from reconbench.cli.assessing.outputs import check_folder, write_assessment
-from reconbench.cli.terminal.progress import show_progress
+from reconbench.cli.assessing.inputs import Attacker
+from reconbench.cli.assessing.outputs import show_assessment
+from reconbench.front.assessing.planned import count_games, play_plan
+from reconbench.front.assessing.report_files import check_folder
+from reconbench.front.progress import show_progress
 
 if TYPE_CHECKING:
     from reconbench.benchmarks.assess.max_epsilon import Measure
@@ -36,9 +38,7 @@ class Plan:
 def assess_plan(attacker: Attacker, plan: Plan, source: Path | None) -> None:
     """Play a table through a mechanism at every budget, and write the report."""
     from reconbench.benchmarks import plugins
-    from reconbench.benchmarks.assess.assess import assess
     from reconbench.benchmarks.assess.question import Question, check_table
-    from reconbench.benchmarks.assess.report import AssessmentReport
     from reconbench.benchmarks.game.options import Options
     from reconbench.benchmarks.game.setting import Access
 
@@ -71,18 +71,7 @@ def assess_plan(attacker: Attacker, plan: Plan, source: Path | None) -> None:
         measure=plan.measure,
     )
     check_table(question, records.table)
-    with find_prior(attacker, records) as prior:
-        question = replace(question, dataset=prior.spec)
-        games = 2 * plan.reps * len(question.budgets)
-        with show_progress("assess", games, quiet=attacker.quiet) as advance:
-            found = assess(
-                question,
-                records.table,
-                held_out=None if others is None else others.table,
-                jobs=plan.jobs,
-                advance=advance,
-            )
-        played = (*found.known, *question.targets)
-        origin = describe_source(records, prior, played, question.targets, held_out=others)
-        report = AssessmentReport(question, found, origin)
-        write_assessment(report, attacker.out, prior, as_json=attacker.as_json)
+    with attacker.find_prior(records) as prior:
+        with show_progress("assess", count_games(question), quiet=attacker.quiet) as advance:
+            report = play_plan(question, records, prior, others, jobs=plan.jobs, advance=advance)
+        show_assessment(report, attacker.out, prior, as_json=attacker.as_json)

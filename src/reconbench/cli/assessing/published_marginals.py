@@ -7,8 +7,10 @@ from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reconbench.cli.assessing.inputs import Attacker, describe_source, find_prior
-from reconbench.cli.assessing.outputs import check_folder, write_assessment
+from reconbench.cli.assessing.inputs import Attacker
+from reconbench.cli.assessing.outputs import show_assessment
+from reconbench.front.assessing.report_files import check_folder
+from reconbench.front.assessing.sources import describe_source
 
 if TYPE_CHECKING:
     from reconbench.benchmarks.assess.published.release import PublishedQuestion
@@ -57,13 +59,15 @@ def assess_marginals(
     )
     check_table(question, records.table)
     seen, mechanism = _view_release(question, published, domain, noise_sd)
-    with find_prior(attacker, records) as prior:
+    with attacker.find_prior(records) as prior:
         question = replace(question, dataset=prior.spec)
-        found = assess_release(question, records.table, seen, mechanism, announce=attacker.announce)
+        found = assess_release(
+            question, records.table, seen, mechanism, announce=attacker.announce_attack
+        )
         played = (*found.known, *question.targets)
         source = describe_source(records, prior, played, question.targets, release=release.name)
         report = AssessmentReport(question, found, source)
-        write_assessment(report, attacker.out, prior, as_json=attacker.as_json)
+        show_assessment(report, attacker.out, prior, as_json=attacker.as_json)
 
 
 def _view_release(

@@ -7,15 +7,12 @@ from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reconbench.cli.assessing.inputs import (
-    Attacker,
-    describe_source,
-    find_prior,
-    refuse,
-)
-from reconbench.cli.assessing.outputs import check_folder, write_assessment, write_report
+from reconbench.cli.assessing.inputs import Attacker, refuse
+from reconbench.cli.assessing.outputs import show_assessment, show_report
 from reconbench.cli.terminal.own_tables import say
-from reconbench.cli.terminal.progress import show_progress
+from reconbench.front.assessing.report_files import check_folder
+from reconbench.front.assessing.sources import describe_source
+from reconbench.front.progress import show_progress
 
 if TYPE_CHECKING:
     from reconbench.benchmarks.assess.published.release import PublishedQuestion
@@ -108,7 +105,7 @@ def _assess_with_truth(
     others = None if held_out is None else attacker.read_records(held_out, released.domain)
     check_table(question, records.table)
     release = SyntheticRelease(released.rows.domain, released.rows, len(records.table))
-    with find_prior(attacker, records) as prior:
+    with attacker.find_prior(records) as prior:
         question = replace(question, dataset=prior.spec, attacks=question.attacks or (ALL,))
         found = assess_release(
             question,
@@ -116,7 +113,7 @@ def _assess_with_truth(
             release,
             released.mechanism,
             None if others is None else others.table,
-            attacker.announce,
+            attacker.announce_attack,
         )
         played = released.rows.domain.names
         source = describe_source(
@@ -128,7 +125,7 @@ def _assess_with_truth(
             held_out=others,
         )
         report = AssessmentReport(question, found, source)
-        write_assessment(report, attacker.out, prior, as_json=attacker.as_json)
+        show_assessment(report, attacker.out, prior, as_json=attacker.as_json)
 
 
 def _assess_rows(attacker: Attacker, question: PublishedQuestion, released: _Released) -> None:
@@ -143,6 +140,6 @@ def _assess_rows(attacker: Attacker, question: PublishedQuestion, released: _Rel
     name = None if attacker.prior is None else attacker.prior.name
     report = RowsReport(question, found, released.name, name, released.left_out)
     pages = {"md": rows_markdown(report), "html": rows_html(report)}
-    write_report(
+    show_report(
         attacker.out, report.to_json(), pages, summarise_rows(report), as_json=attacker.as_json
     )

@@ -18,7 +18,6 @@ from reconbench.cli.bounds.prior_options import (
     Within,
     read_baseline,
     read_knowledge,
-    read_priors,
 )
 from reconbench.cli.terminal.tables import print_pairs
 
@@ -144,6 +143,8 @@ def _read_baselines(
 ) -> tuple[Floats | None, Floats | None]:
     """The success of the best guess of every target and, where they are given, whole priors."""
     import numpy as np
+
+    from reconbench.bounds.prior_file import read_priors
 
     given = [baseline, values, prior, path]
     if given.count(None) == len(given) and measure == "worst-advantage":

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -26,15 +24,12 @@ from reconbench.cli.bounds.prior_options import (
     PriorList,
     Values,
     read_baseline,
-    read_priors,
 )
 from reconbench.cli.terminal.tables import print_pairs, print_table
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
-
-    from reconbench.bounds import ApproxDP, Bound, Guarantee, PureDP, Targets
 
     Floats = npt.NDArray[np.float64]
 
@@ -87,7 +82,6 @@ Examples:
 """
 
 BASELINES = (1e-6, 1e-4, 0.01, 0.1, 0.25, 0.5, 0.75, 0.9)
-CURVE = 101
 
 
 def ceiling(
@@ -114,29 +108,22 @@ def ceiling(
 ) -> None:
     import numpy as np
 
-    from reconbench.bounds import CONFIDENCES, as_replace_one
-    from reconbench.bounds.guarantees.guarantee import stated_pair
+    from reconbench.benchmarks.plugins.ceiling_report import report_ceilings
+    from reconbench.bounds import CONFIDENCES
+    from reconbench.bounds.prior_file import read_priors
 
     stated = build_guarantee(epsilon, delta, mu, relation, mechanism, gaussian=gaussian)
-    tight = as_replace_one(stated)
     if (prior is None) == (prior_file is None):
         raise ValueError("give either --prior (with --n) or --prior-file")
-    best: Floats
     whole: Floats | None
     if prior_file is not None:
         best, whole = read_priors(prior_file)
     else:
         best, whole = np.full(n, prior), None
     levels = confidence or list(CONFIDENCES)
-    targets = _build_targets(best, whole, stated_pair(stated, delta))
-    report: dict[str, Any] = {
-        "n": len(best),
-        "guarantee": stated.describe(),
-        "relation": stated.relation.value,
-        "replace_one": tight.describe(),
-        "prior_mean": float(best.mean()),
-        "bounds": _compute_ceilings(bound or [], targets, tight, levels),
-    }
+    report = report_ceilings(
+        best, whole, stated, delta=delta, bounds=bound or [], confidences=levels
+    )
     report |= name_mechanism(mechanism)
     if as_json:
         typer.echo(json.dumps(report, ensure_ascii=False))
@@ -151,8 +138,9 @@ def ceiling(
         for name, entry in report["bounds"].items()
     ]
     header = ["bound", *(f"{100 * level:g} %" for level in levels), "mean", "reference"]
-    used = "" if tight is stated else f", used as {tight.describe()}"
-    print_table(f"Ceilings on {len(best)} targets, {stated.describe()}{used}", header, rows)
+    same = report["replace_one"] == report["guarantee"]
+    used = "" if same else f", used as {report['replace_one']}"
+    print_table(f"Ceilings on {len(best)} targets, {report['guarantee']}{used}", header, rows)
 
 
 def risk(
@@ -218,20 +206,16 @@ def compare_bounds(
     figure: Annotated[Path | None, typer.Option(help="The SVG file to draw the curves to.")] = None,
     as_json: Json = False,
 ) -> None:
-    import numpy as np
-
     from reconbench import bounds
     from reconbench.datasets.atomic_files import write_atomic
-    from reconbench.reports import curves_svg
+    from reconbench.reports.figures.bound_curves import draw_risk_curves
 
     guarantee = build_guarantee(epsilon, delta, mu, relation, mechanism, gaussian=gaussian)
     listed = bounds.risk_bounds(delta=delta)
     report = bounds.compare_bounds(baseline or list(BASELINES), guarantee, listed)
     if figure is not None:
-        curves = bounds.compare_bounds(np.linspace(0, 1, CURVE), guarantee, listed)
-        series = {name: entry["success"] for name, entry in curves["bounds"].items()}
-        title = f"Success on one target, {guarantee.describe()}"
-        write_atomic(figure, curves_svg(title, curves["baselines"], series))
+        curves = bounds.compare_bounds(bounds.BASELINE_GRID, guarantee, listed)
+        write_atomic(figure, draw_risk_curves(curves))
     report |= name_mechanism(mechanism)
     if as_json:
         typer.echo(json.dumps(report, ensure_ascii=False))
@@ -248,51 +232,3 @@ def compare_bounds(
     print_table(f"Success by baseline, {report['guarantee']}", header, rows)
     if figure is not None:
         typer.echo(str(figure))
-
-
-def _build_targets(best: Floats, whole: Floats | None, budget: ApproxDP | PureDP) -> Targets:
-    from reconbench.bounds import Targets, WholePriors
-
-    # Only the best guess of a prior is known: the other values are no likelier than it.
-    priors = WholePriors(best[:, None], 1 - best) if whole is None else WholePriors(whole)
-    return Targets(best, budget, guess_success=best, read_whole_priors=lambda: priors)
-
-
-@dataclass(frozen=True)
-class _Setting:
-    """The axes of the game that `ceiling` assumes: exact match, an attacker with the true prior."""
-
-    n: int
-    epsilon: float
-    delta: float
-    adversary: str = "realistic"
-    attacker_prior: str = "same"
-    name: str = "exact"
-
-
-def _compute_ceilings(
-    specs: Sequence[str], targets: Targets, guarantee: Guarantee, levels: Sequence[float]
-) -> dict[str, Any]:
-    """The ceilings of the named bounds, or of all that hold for these targets."""
-    from reconbench.benchmarks.plugins.bounds import find_bounds, load_bound
-    from reconbench.bounds import NotApplicable, Scope
-
-    budget = targets.budget
-    setting = _Setting(targets.n, budget.epsilon, getattr(budget, "delta", 0.0))
-    chosen: dict[str, type[Bound]] = {bound.name: bound for bound in map(load_bound, specs)}
-    if not specs:
-        chosen = {entry.name: entry.bound for entry in find_bounds() if entry.bound is not None}
-    by_bound: dict[str, Any] = {}
-    for name, bound in chosen.items():
-        reason = bound.holds_for(setting, setting)
-        if bound.scope is Scope.REPETITIONS:
-            reason = "it is computed from the repetitions of an attack"
-        try:
-            if reason is None:
-                ceilings = dict(bound.ceilings(targets, guarantee, levels))
-                by_bound[name] = {"reference": bound.reference, "ceilings": ceilings}
-        except NotApplicable as error:
-            reason = str(error)
-        if reason is not None and specs:
-            raise ValueError(f"bound {name!r} does not hold here: {reason}")
-    return by_bound

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from reconbench.cli._options import name_flag
+
 if TYPE_CHECKING:
     from reconbench.bounds import Guarantee
 
@@ -44,23 +46,17 @@ def build_guarantee(
     gaussian: bool,
 ) -> Guarantee:
     """The one guarantee that the options state."""
-    from reconbench.bounds import ApproxDP, GaussianDP, PureDP, gaussian_mu, parse_guarantee
-    from reconbench.bounds.guarantees.relation import as_relation
+    from reconbench.bounds.guarantees.stated import state_guarantee
 
-    if mechanism is not None:
-        if epsilon is not None or mu is not None or gaussian:
-            raise ValueError("give --mechanism without --epsilon, --mu and --gaussian")
-        return parse_guarantee(mechanism, relation)
-    neighbours = as_relation(relation or REPLACE_ONE)
-    if (epsilon is None) == (mu is None):
-        raise ValueError("give either --epsilon (with --delta) or --mu, or --mechanism")
-    if mu is not None:
-        return GaussianDP(mu, neighbours)
-    if gaussian:
-        return GaussianDP(gaussian_mu(epsilon or 0.0, delta), neighbours)
-    if delta == 0:
-        return PureDP(epsilon or 0.0, neighbours)
-    return ApproxDP(epsilon or 0.0, delta, neighbours)
+    return state_guarantee(
+        epsilon,
+        delta,
+        mu=mu,
+        gaussian=gaussian,
+        mechanism=mechanism,
+        relation=relation,
+        called=name_flag,
+    )
 
 
 def name_mechanism(mechanism: str | None) -> dict[str, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -39,25 +38,11 @@ KNOWLEDGE = ("none", "any", "all")
 PROBABILITY, GROUP = "probability", "group"
 
 
-def read_priors(path: Path) -> tuple[Floats, Floats | None]:
-    """The best guess's prior of every target and, where the file has them, whole priors."""
-    import numpy as np
-
-    rows = _read_rows(path, "one row per target")
-    header = list(rows[0])
-    names = ["prior"] if "prior" in header else [f"p{i}" for i in range(len(header))]
-    if set(names) != set(header) & {*names, "prior"} or not set(names) <= set(header):
-        raise ValueError(f"{path} must have a column `prior`, or columns p0, p1, ... and no others")
-    values = np.array([[_read_number(path, row[name] or "0") for name in names] for row in rows])
-    if names == ["prior"]:
-        return values[:, 0], None
-    return values.max(axis=1), values
-
-
 def read_one_prior(values: int | None, prior: str | None, path: Path | None) -> int | Floats:
     """The prior of one secret: a number of equally likely values, or their probabilities."""
     import numpy as np
 
+    from reconbench.bounds.prior_file import read_number, read_priors, read_rows
     from reconbench.bounds.rad.secret import MOST_VALUES
 
     if [values, prior, path].count(None) != 2:
@@ -69,9 +54,9 @@ def read_one_prior(values: int | None, prior: str | None, path: Path | None) -> 
     if prior is not None:
         return parse_prior(prior)
     assert path is not None
-    rows = _read_rows(path, "one row per value")
+    rows = read_rows(path, "one row per value")
     if PROBABILITY in rows[0]:
-        return np.array([_read_number(path, row[PROBABILITY]) for row in rows])
+        return np.array([read_number(path, row[PROBABILITY]) for row in rows])
     _, whole = read_priors(path)
     if whole is None or len(whole) != 1:
         raise ValueError(
@@ -109,6 +94,8 @@ def parse_prior(text: str) -> Floats:
 
 def read_knowledge(known: str | None, size: int) -> str | list[str]:
     """A name of `KNOWLEDGE`, or the group of each of `size` values from a file."""
+    from reconbench.bounds.prior_file import read_rows
+
     if known is None or known in KNOWLEDGE:
         return known or "none"
     path = Path(known)
@@ -117,7 +104,7 @@ def read_knowledge(known: str | None, size: int) -> str | list[str]:
             f"--knowledge must be none, any, all or a CSV file with a column `{GROUP}`, got "
             f"{known!r}, which is none of them"
         )
-    rows = _read_rows(path, "one row per value")
+    rows = read_rows(path, "one row per value")
     if GROUP not in rows[0]:
         raise ValueError(f"{path} must have a column `{GROUP}`, one row per value")
     if len(rows) != size:
@@ -125,21 +112,3 @@ def read_knowledge(known: str | None, size: int) -> str | list[str]:
             f"{path} must have one row for each of the {size:,} values, got {len(rows):,}"
         )
     return [str(row[GROUP]) for row in rows]
-
-
-def _read_rows(path: Path, needed: str) -> list[dict[str, str]]:
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as stream:
-            rows = list(csv.DictReader(stream, strict=True))
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise ValueError(f"cannot read {path}: {error}") from None
-    if not rows:
-        raise ValueError(f"{path} has no rows; it needs a header and {needed}")
-    return rows
-
-
-def _read_number(path: Path, text: str | None) -> float:
-    try:
-        return float(text or "")
-    except ValueError:
-        raise ValueError(f"{path}: every value must be a number, got {text!r}") from None

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from reconbench.cli._options import Json
-from reconbench.cli.terminal.progress import show_progress
+from reconbench.front.progress import show_progress
 
 if TYPE_CHECKING:
     from reconbench.benchmarks.submissions.verdict import Verdict

@@ -18,8 +18,8 @@ from reconbench.cli._options import (
     Timeout,
     parse_options,
 )
-from reconbench.cli.terminal.progress import show_progress
 from reconbench.cli.terminal.tables import make_printable
+from reconbench.front.progress import show_progress
 
 if TYPE_CHECKING:
     from reconbench.benchmarks.submissions.entry import Entry

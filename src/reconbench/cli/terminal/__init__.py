@@ -1,1 +1,1 @@
-"""What the terminal shows: ``tables``, ``progress``, ``result_tables`` of games and suites."""
+"""What the terminal shows: ``tables``, and ``result_tables`` of games and suites."""

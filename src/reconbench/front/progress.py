@@ -1,4 +1,4 @@
-"""Progress on standard error: a bar on a terminal, lines elsewhere."""
+"""Progress on standard error: a bar on a terminal or in a notebook, lines elsewhere."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 
 from rich.console import Console
 from rich.progress import (
@@ -55,19 +56,41 @@ Advance = Callable[..., None]
 
 @contextmanager
 def show_progress(name: str, total: int, *, quiet: bool, done: int = 0) -> Iterator[Advance]:
-    """Show a bar on a terminal and lines elsewhere; ``done`` rows were stored before.
+    """Show a bar on a terminal or in a notebook, and lines elsewhere; ``done`` were stored before.
 
     Yields a function to call for every finished row, with ``failed=True`` if the row failed.
     """
     state = RunState(name, total, done)
     if quiet:
         yield lambda failed=False: None
-    elif sys.stderr.isatty():
+    elif sys.stderr.isatty() or _draws_in_notebook():
         with _show_bar(state) as advance:
             yield advance
     else:
         with _print_lines(state) as advance:
             yield advance
+
+
+def is_watched() -> bool:
+    """Whether somebody looks on: at a terminal, or in a notebook."""
+    return sys.stderr.isatty() or _in_notebook()
+
+
+def _in_notebook() -> bool:
+    """Whether this process serves a notebook, whose shell is that of an IPython kernel."""
+    shell = sys.modules.get("IPython")
+    running = None if shell is None else shell.get_ipython()
+    return type(running).__name__ == "ZMQInteractiveShell"
+
+
+def _draws_in_notebook() -> bool:
+    """Whether a bar can be drawn there: without ipywidgets, rich prints line after line."""
+    return _in_notebook() and find_spec("ipywidgets") is not None
+
+
+def _open_console() -> Console:
+    # In a notebook, rich draws on the page, and not on standard error.
+    return Console() if _draws_in_notebook() else Console(stderr=True)
 
 
 @contextmanager
@@ -82,7 +105,7 @@ def _show_bar(state: RunState) -> Iterator[Advance]:
         TimeRemainingColumn(),
         TextColumn("{task.fields[failed]}"),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with Progress(*columns, console=_open_console(), transient=True) as bar:
         task = bar.add_task(state.name, total=state.total, completed=state.done, rate="", failed="")
 
         def advance(failed: bool = False) -> None:

@@ -9,23 +9,41 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-from reconbench.cli.terminal.result_tables import Shown, describe_skips, tabulate_suite
 
 if TYPE_CHECKING:
     from reconbench.benchmarks.game.result import Result
     from reconbench.benchmarks.store.store import Key, RowHeader
     from reconbench.reports.leaderboard.table import Leaderboard
+    from reconbench.reports.leaderboard.text_tables import TextTable
 
 CSV = "leaderboard.csv"
 HTML = "leaderboard.html"
 DICTIONARY = "leaderboard-columns.csv"
 PARQUET = "leaderboard.parquet"
 RECORD = ".leaderboard.json"
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a terminal shows of a run: tables, alarms, the check of the expected scores, and why
+    rows were skipped."""
+
+    tables: list[TextTable]
+    alarms: list[str]
+    self_check: str = ""
+    skips: list[str] = field(default_factory=list)
+
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Any]) -> Shown:
+        """Read what ``dataclasses.asdict`` wrote."""
+        from reconbench.reports.leaderboard.text_tables import TextTable
+
+        tables = [TextTable(**table) for table in raw["tables"]]
+        return cls(tables, list(raw["alarms"]), raw["self_check"], list(raw["skips"]))
 
 
 @dataclass(frozen=True)
@@ -83,6 +101,7 @@ class Reports:
         from reconbench.reports.leaderboard.checks.alarms import list_alarms
         from reconbench.reports.leaderboard.page import render_page
         from reconbench.reports.leaderboard.table import Leaderboard
+        from reconbench.reports.leaderboard.text_tables import describe_skips, tabulate_suite
 
         summaries = summarise(rows)
         leaderboard = Leaderboard.from_summaries(summaries, self.suite)
