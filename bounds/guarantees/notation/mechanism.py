@@ -149,6 +149,11 @@ def parse_guarantee(text: str, relation: Relation | str | None = None) -> Guaran
 
     Returns:
         The guarantee of all the releases together. Errors name the nearest kind or parameter.
+
+    Example:
+        >>> import reconbench as rb
+        >>> rb.parse_guarantee("gaussian:sigma=4,queries=4").describe()
+        '0.5-GDP, replace-one'
     """
     return parse_mechanism(text).guarantee(relation)
 
