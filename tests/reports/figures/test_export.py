@@ -192,7 +192,7 @@ def test_computed_figures_come_per_suite_and_need_no_converter(
     assert len(set(names)) == len(names)
     assert [float(line["epsilon"]) for line in lines] == [row.epsilon for row in rows]
     assert lines[0]["value_approx"] == "" and lines[-1]["value_approx"] != ""
-    with pytest.raises(ReportError, match=r"pip install 'reconbench\[figures\]'"):
+    with pytest.raises(MissingPackage, match=r"pip install 'reconbench\[figures\]'"):
         list(draw_leaderboard_figures(computed, [Format.PNG]))
 
 
