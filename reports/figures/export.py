@@ -93,12 +93,14 @@ def _draw_computed_figures(
 def _format_computed(leaderboard: Leaderboard, suite: str) -> str:
     """What was asked for and what came out, a line per row."""
     rows = [row for row in leaderboard.summaries if row.computed and row.dataset == suite]
-    asked = list(dict.fromkeys(name for row in rows for name in row.attack_options))
+    told = ("metric", "column", "mechanism", "guarantee", "epsilon", "delta")
+    options = dict.fromkeys(name for row in rows for name in row.attack_options)
+    asked = [name for name in options if name not in told]
     values = list(dict.fromkeys(name for row in rows for name in row.ceilings))
-    head = ["metric", "point", "mechanism", "guarantee", "epsilon", "delta", *asked]
+    head = [*told, *asked]
     lines = [
         [
-            *(row.metric, row.column, row.mechanism, row.guarantee, row.epsilon, row.delta),
+            *(getattr(row, name) for name in told),
             *(row.attack_options.get(name) for name in asked),
             *(row.ceilings.get(name, {}).get(MEAN) for name in values),
         ]

@@ -188,9 +188,11 @@ def test_computed_figures_come_per_suite_and_need_no_converter(
     assert [float(line["value_f-dp"]) for line in lines] == [
         row.ceilings["f-dp"]["mean"] for row in rows
     ]
+    names = found["computed-kulynych-fig3.csv"].decode().partition("\r\n")[0].split(",")
+    assert len(set(names)) == len(names)
     assert [float(line["epsilon"]) for line in lines] == [row.epsilon for row in rows]
     assert lines[0]["value_approx"] == "" and lines[-1]["value_approx"] != ""
-    with pytest.raises(ReportError, match=r"pip install 'reconbench\[figures\]'"):
+    with pytest.raises(MissingPackage, match=r"pip install 'reconbench\[figures\]'"):
         list(draw_leaderboard_figures(computed, [Format.PNG]))
 
 
@@ -246,16 +248,19 @@ def test_the_command_writes_the_figures_of_a_store(tmp_path: Path) -> None:
 
 def test_the_command_draws_computations_with_the_axes_of_the_paper(tmp_path: Path) -> None:
     store, out = tmp_path / "store", tmp_path / "figures"
-    command = ["run", "riess-fig3", "--out", str(store), "--quiet"]
+    command = ["run", "kulynych-fig2", "--out", str(store), "--quiet"]
     assert CliRunner().invoke(app, command).exit_code == 0
     done = CliRunner().invoke(app, ["report", "figures", str(store), "--out", str(out)])
     assert done.exit_code == 0, done.output
-    assert {path.name for path in out.iterdir()} == {
-        "computed-riess-fig3.svg",
-        "computed-riess-fig3.csv",
-    }
-    text = (out / "computed-riess-fig3.svg").read_text(encoding="utf-8")
-    assert "noise multiplier σ" in text and "chance of success γ" in text
+    names = {path.name for path in out.iterdir()}
+    assert names == {"computed-kulynych-fig2.svg", "computed-kulynych-fig2.csv"}
+    text = (out / "computed-kulynych-fig2.svg").read_text(encoding="utf-8")
+    assert "risk: success − baseline" in text
+    titles = [
+        f"{noise}, {n} records" for noise in ("gaussian", "laplace") for n in ("500", "1,000")
+    ]
+    places = [text.index(f">{title}<") for title in titles]
+    assert places == sorted(places), "panels keep the order of the suite"
 
 
 def test_bad_input_is_a_user_error(tmp_path: Path) -> None:
