@@ -162,7 +162,7 @@ def _print_report(report: dict[str, Any]) -> None:
 
 def _answer(report: dict[str, Any]) -> str:
     by = f"by {report['bound']}: {report['reference']}, replace-one neighbours"
-    tight = {True: "attained", False: "an upper bound"}[report["attained"]]
+    tight = "attained" if report["attained"] else "an upper bound"
     return (
         f"advantage at most {report['advantage']:.6g} of {report['most']:.6g} possible ({by}; "
         f"{tight})"
