@@ -84,7 +84,7 @@ def _compose(run: Run) -> Guarantee:
 
 @lru_cache(maxsize=64)
 def _compose_renyi(run: Run) -> RenyiDP:
-    from reconbench.bounds.guarantees.composed import dp_sgd_renyi
+    from reconbench.bounds.guarantees.subsampled_renyi import dp_sgd_renyi
 
     trained = dp_sgd_renyi(run.noise, run.rate, run.steps, ORDERS)
     if not run.statistics:
