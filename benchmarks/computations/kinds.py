@@ -16,6 +16,7 @@ from reconbench.benchmarks.computations.gradients import (
     GradientSigma,
 )
 from reconbench.benchmarks.computations.mcmc import McmcCounts, McmcStrength
+from reconbench.benchmarks.computations.mcmc_images import McmcImages
 from reconbench.benchmarks.computations.mcmc_train import McmcTrain
 from reconbench.benchmarks.computations.rad import LocalAndNoise, QueryError
 from reconbench.benchmarks.computations.risk import (
@@ -39,6 +40,7 @@ Curve = Annotated[
     | McmcStrength
     | McmcCounts
     | McmcTrain
+    | McmcImages
     | SinglingOutCurve,
     Field(discriminator="compute"),
 ]
