@@ -26,6 +26,8 @@ Floats = npt.NDArray[np.float64]
 
 # The most numbers that the weights of one call may hold: 4 GiB.
 MOST_WEIGHTS = 1 << 30
+# Models whose initial weights are drawn at once: the numbers are still in the cache when stored.
+_STARTED_TOGETHER = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,6 +90,21 @@ class Records:
             classes=classes,
         )
 
+    def with_bias(self, together: int) -> Records:
+        """The same with one more feature that is always 1, the last of all.
+
+        Zeros of it fill the list of each record up to a multiple of ``together`` features.
+        """
+        counts = np.diff(self.indptr)
+        indptr = np.concatenate([[0], np.cumsum(-(-(counts + 1) // together) * together)])
+        indices = np.full(indptr[-1], self.features, dtype=np.uintp)
+        values = np.zeros(indptr[-1], dtype=np.float32)
+        values[indptr[:-1] + counts] = 1.0
+        places = np.arange(len(self.indices)) + np.repeat(indptr[:-1] - self.indptr[:-1], counts)
+        indices[places] = self.indices
+        values[places] = self.values
+        return Records(indptr, indices, values, self.labels, self.features + 1, self.classes)
+
     def take(self, rows: Sequence[int] | npt.NDArray[np.int64]) -> Records:
         """Some of the records, in the given order."""
         chosen = np.asarray(rows, dtype=np.int64)
@@ -127,11 +144,12 @@ class Models:
             raise MechanismError(f"losses are of one record at a time, got {len(record)}")
         from reconbench.mechanisms.training import kernels
 
-        width, classes = _layers(self.hidden, self.classes)
-        losses: Floats = kernels.losses(
-            0, len(record.indices), record.indices, record.values, int(record.labels[0]),
-            self.weights, self.features, width, classes,
-        )  # fmt: skip
+        full = record.with_bias(kernels.TOGETHER)
+        logits = kernels.logits(
+            full.indptr, full.indices, full.values, self.weights, full.features,
+            *_layers(self.hidden, self.classes),
+        ).astype(np.float64)  # fmt: skip
+        losses: Floats = np.logaddexp.reduce(logits, axis=1) - logits[:, record.labels[0]]
         return losses
 
 
@@ -165,8 +183,10 @@ class Network:
         at = 0
         for inputs, outputs, biases in layers:
             limit = np.sqrt(6 / (inputs + outputs))
-            block = rng.uniform(-limit, limit, (count, inputs * outputs))
-            weights[:, at : at + inputs * outputs] = block
+            for models in np.array_split(weights, -(-count // _STARTED_TOGETHER)):
+                models[:, at : at + inputs * outputs] = rng.uniform(
+                    -limit, limit, (len(models), inputs * outputs)
+                )
             at += inputs * outputs + biases
         return weights
 
@@ -296,14 +316,17 @@ def _train_models(
 
     Compiled training lets go of the interpreter, so plain threads run side by side.
     """
-    width, classes = _layers(network.hidden, records.classes)
+    from reconbench.mechanisms.training import kernels
+
+    full = records.with_bias(kernels.TOGETHER)
+    layers = _layers(network.hidden, records.classes)
     count = len(weights)
     seeds = rng.integers(0, 1 << 32, count)
 
     def train(models: slice) -> None:
         kernel(
-            records.indptr, records.indices, records.values, records.labels, weights[models],
-            seeds[models], records.features, width, classes, *settings,
+            full.indptr, full.indices, full.values, full.labels, weights[models], seeds[models],
+            full.features, *layers, *settings,
         )  # fmt: skip
 
     parts = min(threads, count)
