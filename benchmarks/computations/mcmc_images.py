@@ -8,6 +8,7 @@ share their models. The posteriors read the rows of the bases.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import lru_cache
 from math import inf
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
@@ -36,7 +37,8 @@ if TYPE_CHECKING:
     from reconbench.bounds.audit import mcmc
 
 FALSE_POSITIVES, FALSE_NEGATIVES = "false-positives", "false-negatives"
-SHARED, SPLIT = "shared", "split"
+SHARED: Literal["shared"] = "shared"
+SPLIT: Literal["split"] = "split"
 
 Sigmas = Annotated[list[Annotated[float, Field(ge=0, strict=True)]], BeforeValidator(make_list)]
 Deltas = Annotated[
@@ -171,8 +173,6 @@ class McmcImages(Computation):
         return {f"{attack}-{name}": float(count) for (attack, name), count in found.items()}
 
     def _audit(self, start: str) -> TrainingAudit:
-        from dataclasses import replace
-
         from reconbench.benchmarks.audits import train
 
         name = "A1" if start == "fixed" else "A2"

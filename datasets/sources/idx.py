@@ -10,7 +10,7 @@ import gzip
 import io
 from math import prod
 from pathlib import Path
-from typing import IO
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,10 @@ MOST_VALUES = 1 << 30
 
 class IdxError(ValueError):
     """A file that is not in IDX format, or not of the expected shape."""
+
+
+class _Readable(Protocol):
+    def read(self, amount: int, /) -> bytes: ...
 
 
 def read_idx(path: Path, axes: int) -> npt.NDArray[np.uint8]:
@@ -40,7 +44,7 @@ def parse_idx(content: bytes, axes: int, name: str) -> npt.NDArray[np.uint8]:
     return _read_values(io.BytesIO(content), axes, name)
 
 
-def _read_values(stream: IO[bytes], axes: int, name: str) -> npt.NDArray[np.uint8]:
+def _read_values(stream: _Readable, axes: int, name: str) -> npt.NDArray[np.uint8]:
     head = stream.read(4 + 4 * axes)
     if len(head) < 4 + 4 * axes or head[:2] != b"\0\0" or head[2] != _UNSIGNED_BYTES:
         raise IdxError(f"{name} is not an IDX file of unsigned bytes")

@@ -14,7 +14,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
-from typing import IO, BinaryIO, cast
+from typing import BinaryIO, cast
 
 from reconbench.datasets.sources._download import SourceError
 
@@ -120,16 +120,16 @@ def _read_wanted(
         yield str(name), content.read()
 
 
-def _open_tar(path: Path) -> IO[bytes]:
+def _open_tar(path: Path) -> BinaryIO:
     if path.stat().st_size > MAX_PACKED:
         raise ArchiveError(f"{path} is larger than {MAX_PACKED >> 20} MiB")
     with path.open("rb") as stream:
         if stream.read(len(_DEB)) == _DEB:
             return _open_data(stream, path)
-    return gzip.open(path)
+    return cast("BinaryIO", gzip.open(path))
 
 
-def _open_data(stream: IO[bytes], path: Path) -> IO[bytes]:
+def _open_data(stream: BinaryIO, path: Path) -> BinaryIO:
     """The tar of a Debian package's files: the member data.tar.* of an ar archive.
 
     A member is a header of 60 bytes (name, times, owner, mode, and the size in decimals from byte
@@ -151,7 +151,7 @@ def _open_data(stream: IO[bytes], path: Path) -> IO[bytes]:
         if name == "data.tar.xz":
             return io.BytesIO(_unpack_xz(stream.read(size), path))
         if name == "data.tar.gz":
-            return gzip.open(io.BytesIO(stream.read(size)))
+            return cast("BinaryIO", gzip.open(io.BytesIO(stream.read(size))))
         raise ArchiveError(
             f"cannot unpack {path}: its files are packed as {name}; unpack it with dpkg-deb -x and "
             "pass the files in it with --file"
@@ -172,7 +172,7 @@ def _unpack_xz(content: bytes, path: Path) -> bytes:
 class _Bounded:
     """A stream that stops an archive which unpacks to too much."""
 
-    def __init__(self, stream: IO[bytes], path: Path) -> None:
+    def __init__(self, stream: BinaryIO, path: Path) -> None:
         self._stream, self._path, self._left = stream, path, MAX_UNPACKED
 
     def read(self, amount: int) -> bytes:

