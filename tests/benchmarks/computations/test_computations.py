@@ -260,10 +260,11 @@ def test_libraries_count_by_version_where_they_are_used() -> None:
     used = {kind: computation_versions(kind).keys() for kind in KINDS}
     assert all({"reconbench", "numpy"} <= names for names in used.values())
     composing = {"queries", "epsilon-protect", "mcmc-train", "success", "advantage"}
-    composing |= {"worst-advantage", "singling-out"}
+    composing |= {"worst-advantage", "singling-out", "mcmc-images"}
     assert {kind for kind in KINDS if "dp-accounting" in used[kind]} == composing
-    assert {kind for kind in KINDS if "torch" in used[kind]} == {"gradient-errors", "mcmc-train"}
-    estimated = {"mcmc-strength", "mcmc-counts", "mcmc-train"}
+    trained = {"mcmc-train", "mcmc-images"}
+    assert {kind for kind in KINDS if "torch" in used[kind]} == {"gradient-errors", *trained}
+    estimated = {"mcmc-strength", "mcmc-counts", *trained}
     assert {kind for kind in KINDS if "numba" in used[kind]} == estimated
 
 
