@@ -345,4 +345,5 @@ KIND_AXES: Mapping[str, tuple[Axes, ...]] = {
     "mcmc-strength": _BY_STRENGTH,
     "mcmc-counts": _by_name("attacks"),
     "mcmc-train": _by_name("training", "algorithm"),
+    "mcmc-images": _by_name("training, decisions and δ", "decisions"),
 }

@@ -100,12 +100,17 @@ class Computation(Strict):
         """The values of a point by name; nan where a bound does not cover it."""
         raise NotImplementedError
 
+    def check_data(self) -> None:
+        """Raise if the block needs data that is not on this machine, before anything is run."""
+
 
 @dataclass(frozen=True)
 class Point:
     """One row to compute: a promise, a baseline, and what the values depend on beside these.
 
-    ``asked`` is JSON. ``risk`` is the limit that a point was calibrated to, if it was.
+    ``asked`` is JSON. ``risk`` is the limit that a point was calibrated to, if it was. A point may
+    depend on others, its ``inputs``, which come first; whoever computes it sets ``answers`` to
+    their rows, and ``threads`` to how many it may use. None of the three is part of the question.
     """
 
     suite: str
@@ -117,6 +122,9 @@ class Point:
     asked: Mapping[str, Any]
     metric: str = ""
     risk: float | None = None
+    inputs: tuple[Point, ...] = ()
+    answers: tuple[Result, ...] = ()
+    threads: int = 1
 
     @property
     def kind(self) -> str:

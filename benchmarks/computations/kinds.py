@@ -17,6 +17,7 @@ from reconbench.benchmarks.computations.gradients import (
     GradientSigma,
 )
 from reconbench.benchmarks.computations.mcmc import McmcCounts, McmcStrength
+from reconbench.benchmarks.computations.mcmc_images import McmcImages
 from reconbench.benchmarks.computations.mcmc_train import McmcTrain
 from reconbench.benchmarks.computations.rad.audits import LdpAudits
 from reconbench.benchmarks.computations.rad.bounds import LocalAndNoise, QueryError
@@ -46,6 +47,7 @@ Curve = Annotated[
     | McmcStrength
     | McmcCounts
     | McmcTrain
+    | McmcImages
     | SinglingOutCurve
     | TrainingRisk
     | NoiseForRisk,

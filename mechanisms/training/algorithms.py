@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Protocol, Self
 
 import numpy as np
@@ -151,6 +151,11 @@ class Models:
     hidden: int
     classes: int
 
+    def add_noise(self, sd: float, rng: np.random.Generator) -> Models:
+        """The same models with Gaussian noise on every weight."""
+        noise = rng.normal(0.0, sd, self.weights.shape).astype(np.float32)
+        return replace(self, weights=self.weights + noise)
+
     def losses(self, record: Records) -> Floats:
         """The cross-entropy of one record under every model."""
         if (record.features, record.classes) != (self.features, self.classes):
@@ -254,9 +259,7 @@ class Sgd:
             kernels.sgd, self.network, records, weights, rng, threads,
             self.epochs, self.batch, self.rate, self.momentum,
         )  # fmt: skip
-        if self.output_noise:
-            weights += rng.normal(0.0, self.output_noise, weights.shape).astype(np.float32)
-        return models
+        return models.add_noise(self.output_noise, rng) if self.output_noise else models
 
 
 @dataclass(frozen=True)

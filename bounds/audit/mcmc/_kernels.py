@@ -359,6 +359,16 @@ def pick_weighted(weights: Floats, share: float) -> int:
 
 
 @unlocked
+def log_tau_prior(tau: float, counts: Floats, sd: float) -> float:
+    """log of a half-normal density of τ, and of that of ρ given τ, 1/(2 min r(τ)); no constants."""
+    least = np.inf
+    for j in range(len(counts)):
+        n0, n1 = counts[j, 1], counts[j, 3]
+        least = min(least, (1.0 + (n0 - 1.0) * tau) * (1.0 + (n1 - 1.0) * tau) / (n0 * n1))
+    return -tau * tau / (2.0 * sd * sd) - math.log(least) / 2.0
+
+
+@unlocked
 def correlated_chain(
     state: Words,
     steps: Floats,
@@ -368,6 +378,7 @@ def correlated_chain(
     variance: float,
     a: float,
     b: float,
+    tau_sd: float,
     shift: float,
     jacobian: float,
     now: Floats,
@@ -380,7 +391,7 @@ def correlated_chain(
 ) -> int:
     """Algorithm 1 for the correlated counts of Equation 7; as `binomial_chain` otherwise.
 
-    ``now`` = (ε, s, τ, ρ); (τ, ρ) are uniform where every covariance is positive definite. With
+    ``now`` = (ε, s, τ, ρ); for ``tau_sd`` see `CorrelatedNormal`. With
     c = ``shift`` = 1/N, ``steps`` (M, 4) are added to (log ε, s, log(τ + c), ρ/(τ + c)), with a
     Jacobian ((τ′ + c)/(τ + c))² of its own. ``spread`` goes with ``alphas`` and ``betas``.
     """
@@ -401,6 +412,10 @@ def correlated_chain(
         log_ratio = log_prior(new[0], new[1], variance, a, b)
         log_ratio -= log_prior(now[0], now[1], variance, a, b)
         log_ratio += jacobian * (np.log(new[0]) - np.log(now[0])) + 2.0 * np.log(new_size / size)
+        if tau_sd < np.inf:
+            log_ratio += log_tau_prior(new[2], counts, tau_sd) - log_tau_prior(
+                now[2], counts, tau_sd
+            )
         for j in range(n):
             fill_pairs(state, alpha_edges[j], beta_edges[j], alphas[j], betas[j], spread[j])
             log_ratio += weigh(

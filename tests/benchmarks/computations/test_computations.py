@@ -262,7 +262,7 @@ def test_libraries_count_by_version_where_they_are_used() -> None:
     renyi = {"training-risk", "training-noise"}
     assert {kind for kind in KINDS if "dp-accounting" in used[kind]} == renyi
     # Audits load clients and priors as plugins, which torch and numba are behind.
-    loading = {"audit-ldp", "mcmc-train", "rad-training"}
+    loading = {"audit-ldp", "mcmc-train", "mcmc-images", "rad-training"}
     stepping = {"gradient-errors", "gradient-rows"}
     assert {kind for kind in KINDS if "torch" in used[kind]} == loading | stepping
     estimated = {"mcmc-strength", "mcmc-counts"}
