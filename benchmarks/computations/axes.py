@@ -196,15 +196,28 @@ _BY_STRENGTH = tuple(
 )
 
 
-def _by_name(title: str, *along: str) -> tuple[Axes, ...]:
+def _by_name(
+    title: str, *along: str, metric: str = "", panels: tuple[str, ...] = ()
+) -> tuple[Axes, ...]:
     """Yildirim 2025, figures 3 to 5 and table 1: ε and the strength of attacks by name."""
     x = Quantity(POINT, title)
     strength = Quantity(VALUE, "median strength s", low=0, high=1)
     return (
-        Axes(x, _AUDITED, values=_INTERVAL, along=along, drawing=Drawing.INTERVALS, title="ε"),
+        Axes(
+            x,
+            _AUDITED,
+            metric,
+            panels,
+            values=_INTERVAL,
+            along=along,
+            drawing=Drawing.INTERVALS,
+            title="ε",
+        ),
         Axes(
             x,
             strength,
+            metric,
+            panels,
             values=("strength-median",),
             along=along,
             figure="strength",
@@ -345,5 +358,14 @@ KIND_AXES: Mapping[str, tuple[Axes, ...]] = {
     "mcmc-strength": _BY_STRENGTH,
     "mcmc-counts": _by_name("attacks"),
     "mcmc-train": _by_name("training", "algorithm"),
-    "mcmc-images": _by_name("training, decisions and δ", "decisions"),
+    "mcmc-images": (
+        *_by_name("training", "of", "decisions", "tau_sd", metric="epsilon", panels=("delta",)),
+        Axes(
+            Quantity("base", "challenge base"),
+            Quantity(VALUE, "errors of the attack", low=0),
+            "errors",
+            panels=("start", "sigma"),
+            title="errors",
+        ),
+    ),
 }
