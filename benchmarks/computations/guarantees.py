@@ -102,7 +102,7 @@ class Concentrated(Strict):
 class DiscreteGaussian(Strict):
     """``compositions`` releases with discrete Gaussian noise of ρ-zCDP together, by name of its ρ.
 
-    Its curve needs the extra `reconbench[accounting]`; zCDP is what the guarantee states.
+    Its curve is composed; zCDP is what the guarantee states.
     """
 
     rho: Annotated[dict[str, Positive], Field(min_length=1)]

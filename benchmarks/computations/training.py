@@ -5,7 +5,7 @@ Figures 1 and 7 of Kulynych 2025. Accuracies are those of published runs: nothin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import inf, nan, sqrt
@@ -60,18 +60,11 @@ class Run:
 
     def curve(self) -> Guarantee:
         """Its trade-off curve, for adding or removing a record."""
-        return _settle(_compose, self)
+        return _compose(self)
 
     def renyi(self) -> Guarantee:
         """Its Rényi guarantee, for adding or removing a record."""
-        return _settle(_compose_renyi, self)
-
-
-def _settle(compose: Callable[[Run], Guarantee], run: Run) -> Guarantee:
-    try:
-        return compose(run)
-    except ImportError as error:
-        raise ComputationError(str(error)) from None
+        return _compose_renyi(self)
 
 
 @lru_cache(maxsize=64)
@@ -91,7 +84,7 @@ def _compose(run: Run) -> Guarantee:
 
 @lru_cache(maxsize=64)
 def _compose_renyi(run: Run) -> RenyiDP:
-    from reconbench.bounds.guarantees.composed import dp_sgd_renyi
+    from reconbench.bounds.guarantees.subsampled_renyi import dp_sgd_renyi
 
     trained = dp_sgd_renyi(run.noise, run.rate, run.steps, ORDERS)
     if not run.statistics:

@@ -78,7 +78,7 @@ def laplace_queries(
 ) -> QueryCount:
     """How many queries with Laplace noise of `scale` times the sensitivity a risk budget allows.
 
-    By the composed trade-off curve (needs the extra `reconbench[accounting]`).
+    By the composed trade-off curve.
     """
     from reconbench.bounds.guarantees.composed import LaplaceRelease, composed
 

@@ -296,7 +296,7 @@ class DpSgd:
 
     @property
     def guarantee(self) -> Guarantee:
-        """By dp-accounting's privacy loss distributions (extra ``accounting``)."""
+        """By distributions of the privacy loss, which are composed step by step."""
         from reconbench.bounds.guarantees.composed import GaussianRelease, composed
 
         step = GaussianRelease(self.noise, self.sampling, count=self.steps)

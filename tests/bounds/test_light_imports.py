@@ -52,11 +52,11 @@ def test_formulas_need_no_more() -> None:
 def test_what_needs_a_package_names_it() -> None:
     """The negative control, too: the block is real."""
     code = (
-        "from reconbench.bounds import parse_guarantee\n"
+        "from reconbench.bounds.guarantees.subsampled_renyi import dp_sgd_renyi\n"
         "from reconbench.bounds.audit.mcmc._kernels import next_word\n"
         "from reconbench.bounds.audit.mcmc.diagnostics import by_arviz\n"
         "for call in (lambda: next_word(1, 2, 3, 4), lambda: by_arviz(None),\n"
-        "             lambda: parse_guarantee('laplace:scale=5,queries=2')):\n"
+        "             lambda: dp_sgd_renyi(1.0, 0.1, 10, [2.0])):\n"
         "    try:\n"
         "        call()\n"
         "    except ValueError as error:\n"
@@ -65,5 +65,5 @@ def test_what_needs_a_package_names_it() -> None:
     assert run(code).stdout.splitlines() == [
         "compiled code needs numba: pip install numba",
         "a diagnosis by ArviZ needs arviz-stats: pip install 'reconbench[arviz]'",
-        "composing releases needs dp-accounting: pip install 'reconbench[accounting]'",
+        "Rényi accounting of DP-SGD needs dp-accounting: pip install 'reconbench[accounting]'",
     ]

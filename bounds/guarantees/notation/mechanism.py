@@ -99,8 +99,8 @@ class Mechanism:
         """The guarantee of all parts, for the wanted relation.
 
         Parts for add-or-remove-one are composed under it and converted together, if replace-one is
-        wanted; there is no conversion the other way. Whatever has no closed form needs the extra
-        `reconbench[accounting]`, and rounds losses up to a grid of at least `discretisation`.
+        wanted; there is no conversion the other way. Whatever has no closed form rounds
+        losses up to a grid of at least `discretisation`.
         """
         for _, part, parameter in self.free():
             raise ValueError(

@@ -4,7 +4,6 @@ import csv
 import io
 import json
 import math
-import sys
 import tomllib
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from reconbench.benchmarks.computations import budgets
 from reconbench.benchmarks.computations.computation import ComputationError, Point
 from reconbench.benchmarks.computations.kinds import KINDS, VALUE_MEANINGS
 from reconbench.benchmarks.computations.risk import BOUNDS, UniformGuess
@@ -261,10 +259,8 @@ def test_kinds_declare_what_they_compute(kind: str) -> None:
 def test_libraries_count_by_version_where_they_are_used() -> None:
     used = {kind: computation_versions(kind).keys() for kind in KINDS}
     assert all({"reconbench", "numpy"} <= names for names in used.values())
-    composing = {"queries", "epsilon-protect", "mcmc-train", "success", "advantage"}
-    composing |= {"worst-advantage", "singling-out", "generalised-advantage"}
-    composing |= {"training-risk", "training-noise", "rad-training"}
-    assert {kind for kind in KINDS if "dp-accounting" in used[kind]} == composing
+    renyi = {"training-risk", "training-noise"}
+    assert {kind for kind in KINDS if "dp-accounting" in used[kind]} == renyi
     # Audits load clients and priors as plugins, which torch and numba are behind.
     loading = {"audit-ldp", "mcmc-train", "rad-training"}
     stepping = {"gradient-errors", "gradient-rows"}
@@ -361,16 +357,6 @@ def test_a_point_that_cannot_be_computed_is_a_row_that_says_so(tmp_path: Path) -
     lost, done = list(csv.DictReader(leaderboard_csv(summarise(rows)).splitlines()))
     assert lost["failures"] == "1" and "none of the bounds" in lost["error"]
     assert done["failures"] == "0" and float(done["value_mmc"]) > 0.5
-
-
-def test_what_is_missing_to_compose_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ["dp_accounting", *(name for name in sys.modules if "dp_accounting." in name)]:
-        monkeypatch.setitem(sys.modules, name, None)
-    budgets._compose.cache_clear()
-    row = find_suite("kulynych-fig6").points()[0].attempt()
-    assert row.error == (
-        "composing releases needs dp-accounting: pip install 'reconbench[accounting]'"
-    )
 
 
 def test_summaries_and_columns_of_every_bound() -> None:
