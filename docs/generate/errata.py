@@ -126,10 +126,10 @@ ERRATA = (
         KULYNYCH,
         "figure 4, how much lower the worst-case risk is",
         "up to 33 %",
-        "up to 34.1 %",
-        "33 % is an effect of the grid on which privacy losses are rounded up: 10 compositions "
-        "of a discrete Gaussian on a grid of 1e-3 give 32.9 % at the level of the nation. A "
-        "fine grid gives more, and most for blocks. The bound holds on either grid.",
+        "up to 34.2 %",
+        "33 % is an effect of privacy losses that are rounded up to a grid: 10 compositions of a "
+        "discrete Gaussian give 32.9 % at the level of the nation on a grid of 1e-3. Losses that "
+        "are split between the grid's points give more, and most for blocks. Both bounds hold.",
     ),
     Erratum(
         "guerra-balboa-5.2",

@@ -45,6 +45,27 @@ def test_steps_of_dp_sgd() -> None:
     assert risk(one_more.guarantee()) > 0.15
 
 
+@pytest.mark.parametrize(
+    ("text", "threshold", "expected"),
+    [
+        ("dp-sgd:noise=?,rate=0.004,steps=792", 0.1, 0.4487),
+        ("dp-sgd:noise=1,rate=?,steps=500", 0.05, 0.008119),
+        ("gaussian:sigma=?+laplace:scale=5", 0.2, 1.144),
+    ],
+)
+def test_the_value_keeps_the_threshold_and_little_less_does_not(
+    text: str, threshold: float, expected: float
+) -> None:
+    """On the fine grid; the values are those of losses composed by dp-accounting."""
+    risk = Advantage(np.array([0.01 if "noise=?" in text else 0.1]))
+    mechanism = parse_mechanism(text)
+    found = solve_free(risk, threshold, mechanism)
+    assert found is not None and found.value == pytest.approx(expected, rel=1e-4)
+    assert found.risk == risk(mechanism.fill(found.value).guarantee()) <= threshold
+    weaker = found.value * 1.005**-found.parameter.protects
+    assert risk(mechanism.fill(weaker).guarantee()) > threshold
+
+
 def test_no_answer_and_no_limit() -> None:
     assert solve_free(RISK, 0.1, parse_mechanism("gaussian:sigma=?+pure:epsilon=9")) is None
     report = mechanism_calibration_report("gaussian:sigma=?+pure:epsilon=9", 0.1, 0.1)
