@@ -57,7 +57,8 @@ class Cells:
         place = np.ceil(losses / step)
         lowest = int(place.min()) - 1
         index = place.astype(np.int64) - lowest
-        return cls(step, lowest, np.bincount(index, p), np.bincount(index, q), (infinite, 0.0))
+        held = [np.bincount(index, mass).astype(np.float64) for mass in (p, q)]
+        return cls(step, lowest, held[0], held[1], (infinite, 0.0))
 
     @classmethod
     def of_subsample(
@@ -129,7 +130,7 @@ class LossDistribution:
         p, q = (
             np.append(np.cumsum(mass[:0:-1])[::-1], 0.0) for mass in (held, held * np.exp(-losses))
         )
-        return np.clip(rest + np.maximum(p - np.exp(losses) * q, 0.0), 0.0, 1.0)
+        return np.asarray(np.clip(rest + np.maximum(p - np.exp(losses) * q, 0.0), 0.0, 1.0))
 
 
 def compose(parts: Sequence[tuple[LossDistribution, int]]) -> LossDistribution:

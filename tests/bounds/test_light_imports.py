@@ -9,8 +9,10 @@ from pathlib import Path
 import reconbench.bounds
 
 FOLDER = Path(str(reconbench.bounds.__file__)).parent
-BLOCKED = ("numba", "torch", "pgmpy", "pandas", "sklearn", "dp_accounting", "arviz_stats")
-BLOCKED += ("pydantic", "jinja2", "typer", "rich", "threadpoolctl")
+BLOCKED = (
+    *("numba", "torch", "pgmpy", "pandas", "sklearn", "dp_accounting", "arviz_stats"),
+    *("pydantic", "jinja2", "typer", "rich", "threadpoolctl"),
+)
 SCRIPT = """
 import sys
 from importlib.abc import MetaPathFinder
