@@ -94,16 +94,21 @@ print(right, "of 100 guesses are right")
 # theorems bound them like a ceiling (Steinke et al. 2023, Mahloujifar et al. 2024).
 # Read backwards, they bound ε from below.
 
+
 # %%
-verdict = rb.audit(
-    "one-run",
-    canaries=CANARIES,
-    guesses=100,
-    right=right,
-    epsilon=claimed,
-    delta=delta,
-)
-print(verdict.summary())
+def judge(right):
+    """What so many right guesses of 100 say of the claim."""
+    return rb.audit(
+        "one-run",
+        canaries=CANARIES,
+        guesses=100,
+        right=right,
+        epsilon=claimed,
+        delta=delta,
+    )
+
+
+print(judge(right).summary())
 
 # %% [markdown]
 # The claim stands. That does not prove it: other canaries or a better attack might
@@ -122,14 +127,7 @@ right = attack(mistaken, seed=1)
 print(right, "of 100 guesses are right")
 
 # %%
-refuted = rb.audit(
-    "one-run",
-    canaries=CANARIES,
-    guesses=100,
-    right=right,
-    epsilon=claimed,
-    delta=delta,
-)
+refuted = judge(right)
 print(refuted.summary())
 
 # %% alt="An interval for ε that begins above 2.5, to the right of the line at the claimed 1.58"
