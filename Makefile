@@ -13,7 +13,7 @@ BENCH_FLAGS := $(if $(REPS),--reps $(REPS)) $(if $(SEED),--seed $(SEED)) $(if $(
 
 RESULTS_PAGE = $(BIN)/python docs/generate results_page docs/results.csv --datasets docs/datasets.csv --out docs
 
-.PHONY: help setup bench results datasets synthetic test coverage browser lint format perf docs clean
+.PHONY: help setup light bench results datasets synthetic test coverage browser lint format perf docs release clean
 
 help:
 	@echo "make bench   run the $(SUITE) suite (SUITE= REPS= SEED= JOBS= ATTACK= OUT=) and write its leaderboard;"
@@ -27,6 +27,8 @@ help:
 	@echo "make perf    time the hot paths against their naive twins"
 	@echo "make docs    run the notebooks that changed and build the documentation into site/"
 	@echo "make setup   make $(VENV) with reconbench in it"
+	@echo "make light   the same without torch, pgmpy and pandas: a third of the size"
+	@echo "make release build the sdist and the wheel and check them, on PYTHONS= (python3.11 to python3.13)"
 	@echo "make clean   remove $(VENV), caches and build products (results stay)"
 
 setup: $(VENV)/.core
@@ -44,6 +46,15 @@ $(VENV)/.dev: $(VENV)/.core
 
 $(VENV)/.docs: $(VENV)/.core
 	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[docs]'
+	touch $@
+
+light: $(VENV)/.light
+
+$(VENV)/.light: pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"]["light"], sep="\n")' >$(VENV)/light.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --requirement $(VENV)/light.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --editable .
 	touch $@
 
 bench: $(VENV)/.core
@@ -99,5 +110,8 @@ perf: $(VENV)/.dev browser
 docs: $(VENV)/.docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
+release: $(VENV)/.dev
+	.ci/release
+
 clean:
-	rm -rf $(VENV) build site *.egg-info src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks .coverage*
+	rm -rf $(VENV) build dist site *.egg-info src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks .coverage*

@@ -14,6 +14,7 @@ from reconbench.attacks.metrics import Metric
 from reconbench.bounds import CompactTail
 from reconbench.datasets import Domain, DomainError, Prior, Table
 from reconbench.mechanisms import Mechanism, Release
+from reconbench.missing_package import describe_need, find_missing
 
 SomeRelease = TypeVar("SomeRelease", bound=Release)
 
@@ -149,7 +150,9 @@ class Attack(Protocol):
 
     Two methods are optional: ``skip(view)`` says why an attack cannot play a game, or None; and
     ``reconstruct_many(views, rngs)`` plays repetitions of one game at once, with the results that
-    ``reconstruct`` would give one by one.
+    ``reconstruct`` would give one by one. An attack that imports packages which not everybody has,
+    when it plays and not before, may name them in a tuple ``requires``: where one is missing, it
+    is skipped.
 
     Example:
         >>> import reconbench as rb
@@ -171,7 +174,11 @@ class Attack(Protocol):
 
 
 def skip_reason(attack: Attack, view: AttackerView) -> str | None:
-    """Ask an attack, through ``skip(view)``, why it cannot play this game; None if it can."""
+    """Ask an attack why it cannot play this game, None if it can: it lacks a package that it
+    ``requires``, or ``skip(view)`` says so."""
+    missing = find_missing(getattr(attack, "requires", ()))
+    if missing is not None:
+        return describe_need(attack.name, missing)
     skip = getattr(attack, "skip", None)
     reason = skip(view) if callable(skip) else None
     return None if reason is None else str(reason)

@@ -23,23 +23,30 @@ from reconbench.bounds.audit.one_run import (
     one_run_ceiling,
     one_run_lower_bound,
 )
-from reconbench.bounds.calibration import (
+from reconbench.bounds.calibration.measures import (
     Advantage,
-    Calibration,
     CeilingShare,
-    EpsilonFamily,
-    GaussianFamily,
     GeneralisedAdvantage,
-    NoAnswerError,
-    QueryCount,
     Success,
     WorstAdvantage,
-    calibrate,
-    calibration_report,
+)
+from reconbench.bounds.calibration.mechanism import mechanism_calibration_report
+from reconbench.bounds.calibration.queries import (
+    QueryCount,
     count_queries,
     epsilon_protect,
     laplace_queries,
     laplace_queries_pure,
+)
+from reconbench.bounds.calibration.reconstruction_advantage import ReconstructionAdvantage
+from reconbench.bounds.calibration.report import calibration_report
+from reconbench.bounds.calibration.singling_out import SinglingOutAnyone, SinglingOutTarget
+from reconbench.bounds.calibration.solve import (
+    Calibration,
+    EpsilonFamily,
+    GaussianFamily,
+    NoAnswerError,
+    calibrate,
 )
 from reconbench.bounds.ceilings.base import (
     CONFIDENCES,
@@ -103,8 +110,8 @@ from reconbench.bounds.guarantees.privacy_profile import (
 from reconbench.bounds.guarantees.randomised_response import RandomisedResponse
 from reconbench.bounds.guarantees.renyi import ZCDP, RenyiBounded, RenyiDP, zcdp_rho
 from reconbench.bounds.guarantees.tabulated import TabulatedCurve
-from reconbench.bounds.mechanism_calibration import mechanism_calibration_report
 from reconbench.bounds.poisson_binomial import PoissonBinomial
+from reconbench.bounds.risk.generalisation import generalisation_interval
 from reconbench.bounds.risk.leakage import (
     bits_leaked,
     leak_probability,
@@ -203,6 +210,7 @@ __all__ = [
     "ReRoPure",
     "ReRoRenyi",
     "ReRoZCDP",
+    "ReconstructionAdvantage",
     "Relation",
     "RenyiBounded",
     "RenyiDP",
@@ -211,6 +219,8 @@ __all__ = [
     "Setting",
     "SharpestBound",
     "SinglingOut",
+    "SinglingOutAnyone",
+    "SinglingOutTarget",
     "Success",
     "TabulatedCurve",
     "TailRuns",
@@ -242,6 +252,7 @@ __all__ = [
     "fdp_program_ceilings",
     "gaussian_information",
     "gaussian_mu",
+    "generalisation_interval",
     "generalised_advantage",
     "laplace_queries",
     "laplace_queries_pure",

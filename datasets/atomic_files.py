@@ -10,6 +10,8 @@ from pathlib import Path
 
 def write_atomic(path: Path, content: str | bytes) -> None:
     """Write a file whole or not at all; text as UTF-8, its line ends as they are."""
+    if path.is_dir():
+        raise ValueError(f"cannot write {path}: it is a folder, give the name of a file in it")
     try:
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     except OSError as error:

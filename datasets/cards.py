@@ -16,11 +16,10 @@ from reconbench.datasets import prior_families, standard_networks
 from reconbench.datasets.domain import Domain, DomainError, quote
 from reconbench.datasets.named import list_names, load_named, suggest_dataset
 from reconbench.datasets.network.bif import ENDINGS, load_card, load_codebook
-from reconbench.datasets.secrets.priors import SECRETS
+from reconbench.datasets.secrets.priors import MADE_UP, SECRETS, describe_secret
 from reconbench.datasets.shipped import DATA, list_shipped
 
 NOT_STATED = "not stated"
-_OURS = {"source": "made up: a rule of reconbench", "licence": "Apache-2.0, as reconbench"}
 
 
 def read_card(name: str) -> dict[str, Any]:
@@ -39,8 +38,7 @@ def read_brief_card(name: str) -> dict[str, Any]:
     if name in list_shipped():
         return _read_file(DATA / f"{name}.bif")
     if name in SECRETS:
-        title = (SECRETS[name].__doc__ or "").partition("\n")[0]
-        return {"title": title, "columns": len(SECRETS[name]().domain), **_OURS}
+        return {**describe_secret(name), "columns": len(SECRETS[name]().domain)}
     if name.startswith(standard_networks.PREFIX):
         return standard_networks.describe_briefly(name.removeprefix(standard_networks.PREFIX))
     raise DomainError(f"unknown data set {quote(name)}{suggest_dataset(name, list_names())}")
@@ -50,7 +48,7 @@ def describe_rules() -> dict[str, dict[str, Any]]:
     """Cards of the families with a parameter, by how they are written; columns depend on it."""
     taken = dict.fromkeys(("source", "licence"), "as of the data set")
     return {
-        family.usage: {"title": family.description, **(taken if name == "columns" else _OURS)}
+        family.usage: {"title": family.description, **(taken if name == "columns" else MADE_UP)}
         for name, family in prior_families.FAMILIES.items()
         if f"{name}:" != standard_networks.PREFIX
     }
@@ -63,7 +61,7 @@ def describe_rule(
     kind, _, text = name.partition(":")
     if kind != "columns":
         family = prior_families.FAMILIES[kind]
-        return {"title": f"{family.description} ({name})", "columns": columns, **_OURS}
+        return {"title": f"{family.description} ({name})", "columns": columns, **MADE_UP}
     dataset, names = prior_families.split_columns(text)
     whole = read(dataset)
     kept: dict[str, Any] = {

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
+import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -11,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reconbench.datasets.domain import Attribute, Domain, DomainError, preview
+from reconbench.missing_package import needed_by
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -101,9 +104,21 @@ class Table:
         digest.update(self.codes.astype("<i8").tobytes())
         return digest.hexdigest()
 
+    def to_csv(self) -> str:
+        """Labels below a line of column names, as text of a CSV file."""
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(self.domain.names)
+        columns = zip(self.domain, self.codes.T, strict=True)
+        writer.writerows(
+            zip(*(np.array(each.labels, object)[codes] for each, codes in columns), strict=True)
+        )
+        return text.getvalue()
+
     def to_pandas(self) -> pd.DataFrame:
         """Labels, as categoricals in the domain's order."""
-        import pandas as pd
+        with needed_by("a DataFrame", "pandas"):
+            import pandas as pd
 
         return pd.DataFrame(
             {

@@ -26,6 +26,7 @@ import numpy.typing as npt
 from reconbench.bounds import GaussianDP, Relation
 from reconbench.datasets import Domain, Table
 from reconbench.mechanisms.base import BudgetedMechanism, MechanismError, gaussian_guarantee
+from reconbench.missing_package import needed_by
 
 Floats = npt.NDArray[np.float64]
 
@@ -168,7 +169,8 @@ class DeepNetwork:
         return layers
 
     def backward(self, vectors: Floats) -> Backward:
-        import torch
+        with needed_by(f"network {self.name}", "torch"):
+            import torch
 
         layers = [torch.from_numpy(w) for w in self.weights(vectors.shape[1])]
         x = torch.from_numpy(np.ascontiguousarray(vectors))
@@ -259,11 +261,12 @@ class GradientStep:
                 "records or steps, or use fewer rows"
             )
         scales = self.network.backward(x).scales(self.clip)
-        weights = self._noisy(np.add.reduceat(scales[:, :, None] * x[:, None, :], starts), rng)
-        biases = self._noisy(np.add.reduceat(scales, starts), rng) if self.network.bias else None
+        weights = self.add_noise(np.add.reduceat(scales[:, :, None] * x[:, None, :], starts), rng)
+        biases = self.add_noise(np.add.reduceat(scales, starts), rng) if self.network.bias else None
         return Gradients(weights, biases, scales)
 
-    def _noisy(self, exact: Floats, rng: np.random.Generator) -> Floats:
+    def add_noise(self, exact: Floats, rng: np.random.Generator) -> Floats:
+        """Exact sums of gradients as every step shows them: one more axis in front."""
         shape = (self.steps, *exact.shape)
         return exact + self.sigma * self.clip * rng.standard_normal(shape)
 

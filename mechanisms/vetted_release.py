@@ -29,6 +29,7 @@ from reconbench.mechanisms.marginals import (
     marginal_counts,
     workload,
 )
+from reconbench.missing_package import needed_by
 
 # OpenDP takes and returns Python lists.
 MOST_CELLS = 10_000_000
@@ -111,12 +112,8 @@ def bound_sensitivity(sets: MarginalSets) -> float:
 
 
 def _load_opendp() -> Any:
-    try:
+    with needed_by("a release for publication", "opendp", extra="release"):
         opendp = import_module("opendp.prelude")
-    except ImportError:
-        raise MechanismError(
-            "a release for publication needs OpenDP: pip install 'reconbench[release]'"
-        ) from None
     opendp.enable_features("contrib")
     return opendp
 

@@ -4,6 +4,7 @@ if __name__ != "reconbench.reports":
     raise ImportError("import this package as reconbench.reports, not as reports")
 
 from reconbench.reports.figures.bound_curves import curves_svg
+from reconbench.reports.figures.labelled_lines import lines_svg
 from reconbench.reports.leaderboard.columns.dictionary import DICTIONARY, ReportError
 from reconbench.reports.leaderboard.files import (
     leaderboard_columns,
@@ -22,4 +23,5 @@ __all__ = [
     "leaderboard_csv",
     "leaderboard_html",
     "leaderboard_parquet",
+    "lines_svg",
 ]

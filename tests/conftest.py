@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
+import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 # One thread a test process: several processes with several threads each only wait for each other.
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")
+# No test sees what was fetched on this machine: the folder does not exist.
+os.environ["RECONBENCH_CACHE"] = str(Path(tempfile.gettempdir()) / f"no-cache-{os.getpid()}")
 
 import numpy as np
 import pytest
@@ -19,6 +24,7 @@ from reconbench.attacks import AttackerView, ExactMatch, Metric
 from reconbench.attacks.marginals.measured import find_measurements
 from reconbench.benchmarks.game.result import Result
 from reconbench.datasets import Attribute, BayNet, Domain, Table
+from reconbench.datasets.sources.packages import images as image_sources
 from reconbench.mechanisms import GaussianMarginals
 from reconbench.mechanisms.marginals import marginal_counts
 
@@ -157,3 +163,35 @@ def browser() -> Iterator[Browser]:
         started = driver.chromium.launch(executable_path=path, args=list(CHROMIUM_FLAGS))
         yield started
         started.close()
+
+
+@pytest.fixture
+def idx_files() -> dict[str, bytes]:
+    """300 made-up images of 8 × 8 pixels in ten classes that a network can tell, as IDX files."""
+    rng = np.random.default_rng(3)
+    classes = rng.integers(0, 10, 300)
+    patterns = rng.integers(0, 200, (10, 8, 8))
+    pixels = np.minimum(patterns[classes] + rng.integers(0, 56, (300, 8, 8)), 255)
+    contents = {}
+    for name, values in (("train-images-idx3-ubyte", pixels), ("train-labels-idx1-ubyte", classes)):
+        head = bytes([0, 0, 8, values.ndim]) + np.array(values.shape, ">u4").tobytes()
+        contents[name] = head + values.astype(np.uint8).tobytes()
+    return contents
+
+
+@pytest.fixture
+def small_mnist(
+    idx_files: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Path]:
+    """A cache of one's own, still empty, and a source ``mnist`` that is these made-up images."""
+    source = image_sources.MNIST
+    payloads = [
+        replace(payload, sha256=hashlib.sha256(idx_files[payload.name]).hexdigest())
+        for payload in source.payloads
+    ]
+    changed = replace(source, images=payloads[0], labels=payloads[1])
+    monkeypatch.setattr(image_sources, "IMAGE_SOURCES", {"mnist": changed})
+    monkeypatch.setenv("RECONBENCH_CACHE", str(tmp_path / "cache"))
+    image_sources.load_images.cache_clear()
+    yield tmp_path / "cache"
+    image_sources.load_images.cache_clear()

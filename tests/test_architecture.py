@@ -24,8 +24,10 @@ MAY_IMPORT: dict[str, set[str]] = {
 # What wires the rooms together: the command line may use the front, and not the other way round.
 MAY_WIRE: dict[str, set[str]] = {"front": {*MAY_IMPORT}, "cli": {*MAY_IMPORT, "front"}}
 ROOMS = (*MAY_IMPORT, *MAY_WIRE)
-# What reports are made from: rows, summaries, verdicts, and the values of an assessment.
+# What reports are made from: rows and what they declare, summaries, verdicts, and the values of an
+# assessment.
 RESULT_SCHEMA = {
+    ("computations", "axes"),
     ("game", "result"),
     ("game", "setting"),
     ("store", "summary"),
@@ -94,6 +96,12 @@ def test_rooms_import_only_what_they_may(room: str) -> None:
     files = files_of(room)
     assert files
     assert [wrong for path in files for wrong in violations(path)] == []
+
+
+def test_what_every_room_may_import_imports_none() -> None:
+    for path in (ROOT / "src" / "reconbench").glob("*.py"):
+        if path.name != "__init__.py":
+            assert not {parts[0] for parts in imports_of(path)} & {*ROOMS}, path
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from reconbench.attacks.compilation import compiled
+from reconbench.compilation import compiled
 
 Codes = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]

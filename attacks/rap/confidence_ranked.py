@@ -43,6 +43,7 @@ class ConfidenceRanked:
     """
 
     name: ClassVar[str] = "confidence-ranked"
+    requires: ClassVar[tuple[str, ...]] = ("torch",)
 
     def __init__(
         self,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-import torch
 
 from reconbench.attacks.base import AttackError, AttackerView
 from reconbench.attacks.candidates.solution import ExactTables
@@ -12,6 +11,7 @@ from reconbench.attacks.marginals.release_parts import ReleaseParts, shared_part
 from reconbench.attacks.rap.descent import Gram, Problem, has_gram_form, log_prior
 from reconbench.datasets import Table
 from reconbench.mechanisms import ExactMarginals, GaussianMarginals, MarginalsRelease, Release
+from reconbench.missing_package import needed_by
 
 Codes = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -91,21 +91,28 @@ def _build_gram(
     if truths is None:
         return Gram(matrix, real, constant)
     if type(view.mechanism) in (GaussianMarginals, ExactMarginals):
-        means = torch.from_numpy(matrix @ np.eye(size)[truths[:, :, 0]])
-        draws = torch.from_numpy(rng.standard_normal((len(truths), view.n, size)))
-        noise = _factorise(torch.from_numpy(matrix)) @ draws
-        simulated = (means + release.noise_sd * noise).numpy()
+        means = matrix @ np.eye(size)[truths[:, :, 0]]
+        draws = rng.standard_normal((len(truths), view.n, size))
+        simulated = _add_noise(means, matrix, release.noise_sd, draws)
     else:
         played = ReleaseParts(_simulate(view, truths, rng), view.known, view.targets)
         simulated = np.broadcast_to(played.gathered((hidden,)), (len(truths), view.n, size))
     return Gram(matrix, np.concatenate([real, simulated]), constant)
 
 
-def _factorise(matrix: torch.Tensor) -> torch.Tensor:
-    """Find L with L Lᵀ = the matrix, its diagonal raised by a part in 1e8: it may be singular."""
-    raised = matrix + torch.diag(1e-8 * matrix.diagonal() + 1e-300)
-    root: torch.Tensor = torch.linalg.cholesky(raised)
-    return root
+def _add_noise(means: Floats, matrix: Floats, noise_sd: float, draws: Floats) -> Floats:
+    """Turn standard normal draws into noise of covariance noise_sd² times a matrix.
+
+    Its diagonal is raised by a part in 1e8: it may be singular.
+    """
+    with needed_by("descent on marginals", "torch"):
+        import torch
+
+    shared = torch.from_numpy(matrix)
+    raised = shared + torch.diag(1e-8 * shared.diagonal() + 1e-300)
+    noise = torch.linalg.cholesky(raised) @ torch.from_numpy(draws)
+    noisy: Floats = (torch.from_numpy(means) + noise_sd * noise).numpy()
+    return noisy
 
 
 def _simulate(

@@ -50,6 +50,7 @@ class RapConverged:
     """
 
     name: ClassVar[str] = "rap-converged"
+    requires: ClassVar[tuple[str, ...]] = ("torch",)
 
     def __init__(self, steps: int = 1_000, learning_rate: float = 0.05, restarts: int = 1) -> None:
         check_descent_options(self.name, steps, learning_rate)

@@ -76,6 +76,7 @@ class NaiveBayesPooled(Pooled):
     """`naive-bayes` pooled with the prior, with a weight learnt from imagined tables."""
 
     name: ClassVar[str] = "naive-bayes-pooled"
+    requires: ClassVar[tuple[str, ...]] = ("sklearn",)
 
     def __init__(self, smoothing: float = NaiveBayes.smoothing, tables: int | None = None) -> None:
         super().__init__([LearnerSource(NaiveBayes(smoothing))], tables)
@@ -85,6 +86,7 @@ class RandomForestPooled(Pooled):
     """`random-forest` pooled with the prior, with a weight learnt from imagined tables."""
 
     name: ClassVar[str] = "random-forest-pooled"
+    requires: ClassVar[tuple[str, ...]] = ("sklearn",)
 
     def __init__(
         self,
@@ -99,6 +101,7 @@ class GradientBoostingPooled(Pooled):
     """`gradient-boosting` pooled with the prior, with a weight learnt from imagined tables."""
 
     name: ClassVar[str] = "gradient-boosting-pooled"
+    requires: ClassVar[tuple[str, ...]] = ("sklearn",)
 
     def __init__(
         self,
@@ -114,6 +117,7 @@ class NearestNeighboursPooled(Pooled):
     """`knn` pooled with the prior, with a weight learnt from imagined tables."""
 
     name: ClassVar[str] = "knn-pooled"
+    requires: ClassVar[tuple[str, ...]] = ("sklearn",)
 
     def __init__(
         self, neighbours: int = NearestNeighbours.neighbours, tables: int | None = None
@@ -148,6 +152,7 @@ class Stack(Pooled):
     """Every learner and the measured counts, pooled with the prior by weights learnt together."""
 
     name: ClassVar[str] = "stack"
+    requires: ClassVar[tuple[str, ...]] = ("sklearn",)
 
     def __init__(self, tables: int | None = None) -> None:
         learners: tuple[Learner, ...] = (

@@ -59,6 +59,7 @@ class NaiveBayesAttack(LearnerAttack):
     """Naive Bayes trained on the synthetic table, without a prior."""
 
     name: ClassVar[str] = "naive-bayes"
+    requires: ClassVar[tuple[str, ...]] = ("sklearn",)
     reference: ClassVar[str] = "arXiv:2606.08372"
 
     def __init__(self, smoothing: float = NaiveBayes.smoothing) -> None:
@@ -69,6 +70,7 @@ class RandomForestAttack(LearnerAttack):
     """A random forest trained on the synthetic table, without a prior."""
 
     name: ClassVar[str] = "random-forest"
+    requires: ClassVar[tuple[str, ...]] = ("sklearn",)
     reference: ClassVar[str] = "Stadler et al. 2022; arXiv:2606.08372"
 
     def __init__(self, trees: int = RandomForest.trees, leaves: int = RandomForest.leaves) -> None:
@@ -79,6 +81,7 @@ class GradientBoostingAttack(LearnerAttack):
     """Gradient boosting trained on the synthetic table, without a prior."""
 
     name: ClassVar[str] = "gradient-boosting"
+    requires: ClassVar[tuple[str, ...]] = ("sklearn",)
     reference: ClassVar[str] = "arXiv:2606.08372"
 
     def __init__(
@@ -94,6 +97,7 @@ class NearestNeighboursAttack(LearnerAttack):
     """The vote of the nearest rows of the synthetic table, without a prior."""
 
     name: ClassVar[str] = "knn"
+    requires: ClassVar[tuple[str, ...]] = ("sklearn",)
     reference: ClassVar[str] = "arXiv:2606.08372"
 
     def __init__(self, neighbours: int = NearestNeighbours.neighbours) -> None:

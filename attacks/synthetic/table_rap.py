@@ -40,6 +40,7 @@ class TableRap:
 
     name: ClassVar[str] = "table-rap"
     reference: ClassVar[str] = "Swanberg et al. 2025, section 6.1"
+    requires: ClassVar[tuple[str, ...]] = ("torch",)
 
     def __init__(
         self,

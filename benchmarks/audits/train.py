@@ -17,12 +17,14 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
+import numpy.typing as npt
 
-from reconbench.attacks.membership import Counts, Together, measure_fast, measure_split
+from reconbench.attacks.membership import Counts, Floats, Together, measure_fast, measure_split
 from reconbench.benchmarks import plugins
 from reconbench.benchmarks.game.random_streams import make_stream
 from reconbench.bounds import Relation
 from reconbench.bounds.audit import mcmc
+from reconbench.datasets.sources.packages.images import find_source, load_images
 from reconbench.mechanisms.training.algorithms import Network, Records, Sgd, Training
 
 LEVELS = tuple(percent / 100 for percent in range(1, 100))
@@ -85,6 +87,26 @@ class FromPrior:
         return Records.of_table(plugins.load_prior(self.dataset).sample(count, rng), self.label)
 
 
+@dataclass(frozen=True)
+class FromImages:
+    """Images of a source that was fetched, drawn without replacement."""
+
+    source: str
+
+    def __post_init__(self) -> None:
+        find_source(self.source)
+
+    @property
+    def name(self) -> str:
+        source = find_source(self.source)
+        return f"{source.name} {source.images.sha256} {source.labels.sha256}"
+
+    def draw(self, count: int, rng: np.random.Generator) -> Records:
+        images, classes = load_images(self.source)
+        rows = _choose(count, len(images), rng)
+        return Records.of_vectors(images[rows], classes[rows], int(classes.max()) + 1)
+
+
 @dataclass(frozen=True, eq=False)
 class FromRecords:
     """Records that are there, say images, drawn without replacement."""
@@ -99,11 +121,15 @@ class FromRecords:
         return digest.hexdigest()
 
     def draw(self, count: int, rng: np.random.Generator) -> Records:
-        if count > len(self.records):
-            raise AuditError(
-                f"a challenge base needs {count} records, there are {len(self.records)}; lower size"
-            )
-        return self.records.take(rng.choice(len(self.records), count, replace=False))
+        return self.records.take(_choose(count, len(self.records), rng))
+
+
+def _choose(count: int, available: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
+    if count > available:
+        raise AuditError(
+            f"a challenge base needs {count} records, there are {available}; lower size"
+        )
+    return rng.choice(available, count, replace=False)
 
 
 @dataclass(frozen=True)
@@ -140,7 +166,7 @@ class TrainingAudit:
         """The attack's errors at every level of ``LEVELS``, base by base."""
         name = self.population.name
         for base in range(self.bases):
-            axes = {"population": name, "size": self.size, "seed": self.seed, "base": base}
+            axes = self._axes(name, base)
             bases = self._base(make_stream("challenge base", axes))
             attacked = {**axes, "training": repr(self.training), "challenges": self.challenges}
             rng = make_stream("membership challenges", {**attacked, "shadows": self.shadows})
@@ -158,6 +184,35 @@ class TrainingAudit:
                 yield measure_fast(
                     trainer, *bases, challenges=self.challenges, levels=LEVELS, rng=rng
                 )
+
+    def noised_losses(
+        self, base: int, sigmas: Sequence[float], threads: int = 1
+    ) -> list[tuple[Floats, Floats]]:
+        """The record's losses under the challenges of a base, without it and with it, by noise.
+
+        Algorithms that differ in the noise on the trained weights alone, such as A1 and A3, or A2
+        and A4, share their models here: each is trained once, and then noised anew for each sigma.
+        """
+        if not isinstance(self.training, Sgd) or self.training.output_noise:
+            raise AuditError(f"noise is added to the weights of plain SGD, got {self.training!r}")
+        axes = self._axes(self.population.name, base)
+        without, with_record, record = self._base(make_stream("challenge base", axes))
+        axes |= {"training": repr(self.training), "challenges": self.challenges}
+        rng = make_stream("shared challenges", axes)
+        by_hypothesis = []
+        for member, data in enumerate((without, with_record)):
+            models = self.training.train(data, self.challenges, rng, threads)
+            losses = []
+            for sigma in sigmas:
+                noise = make_stream("noise on weights", {**axes, "sigma": sigma, "member": member})
+                noised = models.add_noise(sigma, noise) if sigma else models
+                losses.append(noised.losses(record))
+            by_hypothesis.append(losses)
+        return list(zip(*by_hypothesis, strict=True))
+
+    def _axes(self, name: str, base: int) -> dict[str, object]:
+        """What the table and the record of a base are drawn by."""
+        return {"population": name, "size": self.size, "seed": self.seed, "base": base}
 
     def _base(self, rng: np.random.Generator) -> tuple[Records, Records, Records]:
         """The table without the record, the one with it, and the record."""

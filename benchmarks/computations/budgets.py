@@ -9,9 +9,9 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from reconbench.benchmarks.computations.computation import (
+    WORST_CASE,
     Chance,
     Computation,
-    ComputationError,
     Point,
     Positive,
     Promise,
@@ -30,8 +30,6 @@ from reconbench.bounds import (
     epsilon_protect,
 )
 from reconbench.bounds.risk.one_target import UnifiedBound
-
-WORST_CASE = "worst-case"
 
 
 class QueryBudget(Computation):
@@ -114,7 +112,4 @@ def _compose(scale: float, queries: int) -> Guarantee:
     """Composed once for all points of a budget, which ask for the same counts again and again."""
     from reconbench.bounds.guarantees.composed import LaplaceRelease, composed
 
-    try:
-        return composed([LaplaceRelease(scale, count=queries)], Relation.REPLACE_ONE)
-    except ImportError as error:
-        raise ComputationError(str(error)) from None
+    return composed([LaplaceRelease(scale, count=queries)], Relation.REPLACE_ONE)

@@ -2,8 +2,9 @@
 
 Rows of computations go to the same store as those of games: attack and adversary are ``none``,
 there are no successes, ``baseline_expected`` is the baseline, and ``ceilings`` holds each value
-under ``mean``. ``metric`` says what the values are. The key of a point is known before its values:
-it is hashed from what the suite asks for and from the code that answers, so a stored point is not
+under ``mean``. ``metric`` says what the values are, and the row's options say what was asked for:
+``axes`` declares how figures draw values by it. The key of a point is known before its values: it
+is hashed from what the suite asks for and from the code that answers, so a stored point is not
 computed again.
 """
 
@@ -28,6 +29,10 @@ from reconbench.benchmarks.suites.game_block import Strict, Whole
 from reconbench.bounds import Guarantee
 
 MEAN = "mean"
+# The option of a computed row that names its kind.
+COMPUTE = "compute"
+# The baseline of rows that are about the worst one.
+WORST_CASE = "worst-case"
 
 Positive = Annotated[float, Field(gt=0, strict=True)]
 Share = Annotated[float, Field(ge=0, le=1, strict=True)]
@@ -69,6 +74,10 @@ class Promise:
     asked: Mapping[str, Any]
     curve: Callable[[], Guarantee] | None = None
 
+    def settle(self) -> Promise:
+        """The promise with the ε and the guarantee that are known only once it is computed."""
+        return self
+
 
 class Computation(Strict):
     """A block of a suite: its fields are the block's keys, ``compute`` is the kind.
@@ -91,12 +100,17 @@ class Computation(Strict):
         """The values of a point by name; nan where a bound does not cover it."""
         raise NotImplementedError
 
+    def check_data(self) -> None:
+        """Raise if the block needs data that is not on this machine, before anything is run."""
+
 
 @dataclass(frozen=True)
 class Point:
     """One row to compute: a promise, a baseline, and what the values depend on beside these.
 
-    ``asked`` is JSON. ``risk`` is the limit that a point was calibrated to, if it was.
+    ``asked`` is JSON. ``risk`` is the limit that a point was calibrated to, if it was. A point may
+    depend on others, its ``inputs``, which come first; whoever computes it sets ``answers`` to
+    their rows, and ``threads`` to how many it may use. None of the three is part of the question.
     """
 
     suite: str
@@ -108,6 +122,9 @@ class Point:
     asked: Mapping[str, Any]
     metric: str = ""
     risk: float | None = None
+    inputs: tuple[Point, ...] = ()
+    answers: tuple[Result, ...] = ()
+    threads: int = 1
 
     @property
     def kind(self) -> str:
@@ -123,10 +140,19 @@ class Point:
         name = hash_text(f"{config} {origin.code}")
         return Key(name, config, origin)
 
+    @property
+    def options(self) -> dict[str, Any]:
+        """The kind, and the numbers and names that were asked for: what figures draw values by."""
+        asked = {"baseline": self.baseline, **self.promise.asked, **self.asked}
+        limit = {} if self.risk is None else {"risk": self.risk}
+        plain = {k: v for k, v in asked.items() if isinstance(v, str | int | float)}
+        return {COMPUTE: self.kind, **plain, **limit}
+
     def row(self) -> Result:
         """Compute it; bounds that do not cover the point are left out."""
         started = time.perf_counter()
         values = self.computation.evaluate(self)
+        settled = replace(self, promise=self.promise.settle())
         seconds = time.perf_counter() - started
         ceilings = {name: {MEAN: value} for name, value in values.items() if not math.isnan(value)}
         if not ceilings:
@@ -135,7 +161,7 @@ class Point:
                 f"{self.promise.guarantee.describe()} at a baseline of {self.baseline:g}; choose "
                 "others (reconbench compare-bounds shows which apply)"
             )
-        return replace(self._blank_row(), ceilings=ceilings, seconds=seconds)
+        return replace(settled._blank_row(), ceilings=ceilings, seconds=seconds)
 
     def attempt(self) -> Result:
         """The row, or one that says why it could not be computed."""
@@ -162,10 +188,7 @@ class Point:
             metric=self.metric or self.computation.metric,
             adversary=NO_ATTACK,
             attack=NO_ATTACK,
-            attack_options={
-                "baseline": self.baseline,
-                **({} if self.risk is None else {"risk": self.risk}),
-            },
+            attack_options=self.options,
             seed=0,
             rep=0,
             table_hash="",

@@ -2,7 +2,7 @@
 
 Each record goes through its own DP-SGD step; the errors of the estimates, relative to the record's
 norm, are held against the χ² law by the Kolmogorov-Smirnov test. Records are rows of numbers:
-images or a numeric table of the user's own, or `images`, which stand in for them.
+images of a fetched source, images or a numeric table of the user's own, or made-up `images`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from reconbench.attacks.gradient_inversion import scaled_estimate
 from reconbench.benchmarks.computations.computation import (
@@ -30,6 +30,8 @@ from reconbench.benchmarks.computations.gradients import MECHANISM, GradientComp
 from reconbench.benchmarks.game.random_streams import make_stream
 from reconbench.benchmarks.suites.game_block import Whole
 from reconbench.bounds.gradients import GradientError, mse_to_psnr
+from reconbench.datasets.sources.packages.images import check_source, find_source, load_images
+from reconbench.datasets.sources.resizing import resize_images
 from reconbench.datasets.sources.vectors import read_vectors
 from reconbench.mechanisms.gradient_steps import (
     DeepNetwork,
@@ -68,7 +70,20 @@ def images(count: int, dimension: int, norm: float, rng: np.random.Generator) ->
             f"images need count and dimension >= 1 and norm > 0, got {count}, {dimension}, {norm:g}"
         )
     x = rng.random((count, dimension)) + 1e-9
-    return np.asarray(x * (norm / np.linalg.norm(x, axis=1, keepdims=True)))
+    return _scale_rows(x, norm)
+
+
+def real_images(source: str, dimension: int, norm: float) -> Floats:
+    """All images of a fetched source, resized to so many numbers and scaled to one norm."""
+    rows = resize_images(load_images(source)[0], dimension)
+    blank = int((rows.max(axis=1) <= 0).sum())
+    if blank:
+        raise SimulationError(f"{blank} images of {source} are blank: they have no norm to scale")
+    return _scale_rows(rows, norm)
+
+
+def _scale_rows(rows: Floats, norm: float) -> Floats:
+    return np.asarray(rows * (norm / np.linalg.norm(rows, axis=1, keepdims=True)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,9 +188,10 @@ class GradientErrors(GradientComputation):
     ones; ``ks`` is the p-value of the Kolmogorov-Smirnov test between the two, ``ks-smaller`` that
     of the test that the errors are not smaller, and ``ratio`` the mean error over the predicted.
     ``decibels`` gives PSNR in place of MSE: quantiles then fall, and the law's take the records'
-    mean span. ``records`` is a file of records of the user's own (`read_vectors`), ``samples`` of
-    which are drawn with replacement; without one, stand-ins for images are made up. Errors are
-    scaled to the smallest norm among the records.
+    mean span. ``images`` is a source that was fetched, and ``records`` a file of records of the
+    user's own (`read_vectors`); ``samples`` of either are drawn with replacement. Without both,
+    stand-ins for images are made up. Images are resized to ``dimension`` and scaled to ``norm``.
+    Errors are scaled to the smallest norm among the records.
     """
 
     reference = "Riess 2026, figures 4 and 5"
@@ -196,6 +212,7 @@ class GradientErrors(GradientComputation):
         list[str], BeforeValidator(known_names("network", NETWORKS)), Field(min_length=1)
     ]
     sigma: Positives
+    images: Annotated[str, AfterValidator(check_source)] = ""
     records: str = ""
     samples: Whole = 500
     steps: Whole = 1
@@ -209,6 +226,8 @@ class GradientErrors(GradientComputation):
 
     @model_validator(mode="after")
     def _check_records_or_shape(self) -> Self:
+        if self.records and self.images:
+            raise ValueError("records and images exclude each other; leave one out")
         given = self.model_fields_set & {"dimension", "norm"}
         if self.records and given:
             raise ValueError(f"leave out {', '.join(sorted(given))}: the records determine them")
@@ -216,11 +235,13 @@ class GradientErrors(GradientComputation):
 
     def points(self, suite: str) -> Iterator[Point]:
         # The promise says what the noise looks like; all else is asked for.
-        left_out = {"compute", "network", "sigma", "delta", "records"}
+        left_out = {"compute", "network", "sigma", "delta", "records", "images"}
         common = self.model_dump(mode="json", exclude=left_out)
         if self.records:
             common["records"] = hashlib.sha256(self._given.tobytes()).hexdigest()
             common["dimension"] = self._given.shape[1]
+        if self.images:
+            common["images"] = [self.images, find_source(self.images).images.sha256]
         metric = "psnr" if self.decibels else self.metric
         for network in self.network:
             for promise in map(self._promise, self.sigma):
@@ -228,13 +249,20 @@ class GradientErrors(GradientComputation):
                 asked = common | {"network": network}
                 yield Point(suite, self, MECHANISM, promise, label, 0.0, asked, metric)
 
+    def check_data(self) -> None:
+        if self.images:
+            load_images(self.images)
+
     @cached_property
     def _given(self) -> Floats:
+        if self.images:
+            return real_images(self.images, self.dimension, self.norm)
         return read_vectors(Path(self.records))
 
     def _unusual_settings(self) -> list[str]:
         """What a label must say for rows to be told apart: the settings that are no defaults."""
         labels = [Path(self.records).name] if self.records else []
+        labels += [self.images] if self.images else []
         for name in ("steps", "rows", "bias", "clip", "trap", "samples", "seed"):
             value = getattr(self, name)
             if value != type(self).model_fields[name].default:
@@ -260,7 +288,7 @@ class GradientErrors(GradientComputation):
         rng = make_stream("gradient errors", {**asked, "sigma": sigma})
         network = NETWORKS[asked["network"]](self.rows, self.bias, self.trap)
         step = GradientStep(network, sigma, self.clip, steps=self.steps)
-        if self.records:
+        if self.records or self.images:
             vectors = rng.choice(self._given, self.samples)
         else:
             vectors = images(self.samples, self.dimension, self.norm, rng)

@@ -1,6 +1,7 @@
 """Noise, risk and corridor of gradient inversion, after Riess 2026, figures 1 and 3.
 
-Simulated errors beside their law (figures 4 and 5) are in ``gradient_errors``.
+Simulated errors beside their law (figures 4 and 5) are in ``gradient_errors``, errors by the rows
+of the attacker's layer (figure 2) in ``gradient_rows``.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ CORRIDOR, ZERO = "corridor", "zero-guess"
 MECHANISM = "gradient"
 
 SCRATCH_MEANING = "Riess 2026, Corollary IV.6 for its estimator: an image from its gradient alone"
+ZERO_MEANING = "the error of guessing 0, which needs no release"
 IDENTIFICATION_MEANING = (
     "one of a number of candidates, 1 − f(1/candidates): an attacker with a list"
 )
@@ -142,7 +144,7 @@ class GradientCorridor(GradientComputation):
     metric = "mse"
     meanings: ClassVar[Mapping[str, str]] = {
         CORRIDOR: "Riess 2026: the error at which both attackers succeed equally often",
-        ZERO: "the error of guessing 0, which needs no release",
+        ZERO: ZERO_MEANING,
     }
 
     compute: Literal["gradient-corridor"]

@@ -102,7 +102,7 @@ class Concentrated(Strict):
 class DiscreteGaussian(Strict):
     """``compositions`` releases with discrete Gaussian noise of ρ-zCDP together, by name of its ρ.
 
-    Its curve needs the extra `reconbench[accounting]`; zCDP is what the guarantee states.
+    Its curve is composed; zCDP is what the guarantee states.
     """
 
     rho: Annotated[dict[str, Positive], Field(min_length=1)]
@@ -126,10 +126,7 @@ def _compose_discrete(rho: float, compositions: int) -> Guarantee:
     from reconbench.bounds.guarantees.composed import DiscreteGaussianRelease, composed
 
     noise = DiscreteGaussianRelease(math.sqrt(compositions / (2 * rho)), count=compositions)
-    try:
-        return composed([noise], Relation.REPLACE_ONE, discretisation=DISCRETISATION)
-    except ImportError as error:
-        raise ComputationError(str(error)) from None
+    return composed([noise], Relation.REPLACE_ONE, discretisation=DISCRETISATION)
 
 
 class Stated(Strict):

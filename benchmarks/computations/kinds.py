@@ -10,19 +10,24 @@ from pydantic import Field
 from reconbench.benchmarks.computations.budgets import ProtectCurve, QueryBudget
 from reconbench.benchmarks.computations.computation import Computation
 from reconbench.benchmarks.computations.gradient_errors import GradientErrors
+from reconbench.benchmarks.computations.gradient_rows import GradientRows
 from reconbench.benchmarks.computations.gradients import (
     GradientCorridor,
     GradientRisk,
     GradientSigma,
 )
 from reconbench.benchmarks.computations.mcmc import McmcCounts, McmcStrength
+from reconbench.benchmarks.computations.mcmc_images import McmcImages
 from reconbench.benchmarks.computations.mcmc_train import McmcTrain
-from reconbench.benchmarks.computations.rad import LocalAndNoise, QueryError
+from reconbench.benchmarks.computations.rad.audits import LdpAudits
+from reconbench.benchmarks.computations.rad.bounds import LocalAndNoise, QueryError
+from reconbench.benchmarks.computations.rad.training import TrainingAttack
 from reconbench.benchmarks.computations.risk import (
     SinglingOutCurve,
     SuccessCurve,
     WorstCase,
 )
+from reconbench.benchmarks.computations.training import NoiseForRisk, TrainingRisk
 
 # Columns of a leaderboard stand in this order.
 Curve = Annotated[
@@ -31,15 +36,21 @@ Curve = Annotated[
     | QueryBudget
     | LocalAndNoise
     | QueryError
+    | TrainingAttack
+    | LdpAudits
     | ProtectCurve
     | GradientSigma
     | GradientRisk
     | GradientCorridor
     | GradientErrors
+    | GradientRows
     | McmcStrength
     | McmcCounts
     | McmcTrain
-    | SinglingOutCurve,
+    | McmcImages
+    | SinglingOutCurve
+    | TrainingRisk
+    | NoiseForRisk,
     Field(discriminator="compute"),
 ]
 

@@ -38,17 +38,20 @@ ITERATIONS = (10_000, 100_000)
 CountsRow = Annotated[list[Annotated[int, Field(ge=0, strict=True)]], Field(min_length=2)]
 
 
+MEANINGS: Mapping[str, str] = {
+    LOW: "Yildirim 2025: lower end of the 90 % interval of ε, from attacks' errors",
+    MEDIAN: "Yildirim 2025: posterior median of ε",
+    HIGH: "Yildirim 2025: upper end of the 90 % interval of ε",
+    STRENGTH: "Yildirim 2025: posterior median of the attacks' strength, 0 to 1",
+    PROVED: "the largest lower bound on ε that the errors prove at 90 %",
+}
+
+
 class McmcComputation(Computation):
     """What the computations share: δ, and the variance of the half-normal prior of ε."""
 
     metric = "epsilon"
-    meanings: ClassVar[Mapping[str, str]] = {
-        LOW: "Yildirim 2025: lower end of the 90 % interval of ε, from attacks' errors",
-        MEDIAN: "Yildirim 2025: posterior median of ε",
-        HIGH: "Yildirim 2025: upper end of the 90 % interval of ε",
-        STRENGTH: "Yildirim 2025: posterior median of the attacks' strength, 0 to 1",
-        PROVED: "the largest lower bound on ε that the errors prove at 90 %",
-    }
+    meanings: ClassVar[Mapping[str, str]] = MEANINGS
 
     delta: Annotated[float, Field(ge=0, lt=1, strict=True)] = 0.01
     prior_variance: Annotated[float, Field(gt=0, strict=True)] = 10.0
@@ -63,31 +66,42 @@ class McmcComputation(Computation):
     def _sample(
         self, counts: mcmc.Counts, likelihood: mcmc.Likelihood, asked: Mapping[str, Any]
     ) -> dict[str, float]:
-        from reconbench.bounds.audit import mcmc
+        rng_axes = {**asked, "seed": self.seed}
+        return sample_posterior(counts, likelihood, self.delta, self.prior_variance, rng_axes)
 
-        for iterations in ITERATIONS:
-            posterior = mcmc.estimate(
-                counts,
-                self.delta,
-                rng=make_stream("posterior of epsilon", {**asked, "seed": self.seed}),
-                prior=mcmc.Prior(self.prior_variance),
-                likelihood=likelihood,
-                settings=mcmc.Settings(iterations=iterations),
-            )
-            if posterior.converged:
-                break
-        else:
-            raise ComputationError(
-                f"no posterior of epsilon after {ITERATIONS[-1]:,} iterations: "
-                f"{posterior.warnings[0]}"
-            )
-        return {
-            LOW: posterior.epsilon.lower,
-            MEDIAN: posterior.epsilon.median,
-            HIGH: posterior.epsilon.upper,
-            STRENGTH: posterior.strength.median,
-            PROVED: mcmc.best_lower_bound(counts, self.delta).lower,
-        }
+
+def sample_posterior(
+    counts: mcmc.Counts,
+    likelihood: mcmc.Likelihood,
+    delta: float,
+    prior_variance: float,
+    axes: Mapping[str, Any],
+) -> dict[str, float]:
+    """The values of a row, from chains that converged; ``axes`` name the random stream."""
+    from reconbench.bounds.audit import mcmc
+
+    for iterations in ITERATIONS:
+        posterior = mcmc.estimate(
+            counts,
+            delta,
+            rng=make_stream("posterior of epsilon", axes),
+            prior=mcmc.Prior(prior_variance),
+            likelihood=likelihood,
+            settings=mcmc.Settings(iterations=iterations),
+        )
+        if posterior.converged:
+            break
+    else:
+        raise ComputationError(
+            f"no posterior of epsilon after {ITERATIONS[-1]:,} iterations: {posterior.warnings[0]}"
+        )
+    return {
+        LOW: posterior.epsilon.lower,
+        MEDIAN: posterior.epsilon.median,
+        HIGH: posterior.epsilon.upper,
+        STRENGTH: posterior.strength.median,
+        PROVED: mcmc.best_lower_bound(counts, delta).lower,
+    }
 
 
 class McmcStrength(McmcComputation):

@@ -60,7 +60,6 @@ class McmcTrain(McmcComputation):
 
     def evaluate(self, point: Point) -> dict[str, float]:
         from reconbench.benchmarks.audits import train
-        from reconbench.benchmarks.run.runner import available_cores
 
         training = train.algorithm(
             point.asked["algorithm"], point.asked["sigma"], epochs=self.epochs, hidden=self.hidden
@@ -74,5 +73,5 @@ class McmcTrain(McmcComputation):
             self.size,
             self.seed,
         )
-        counts = train.counts_at(train.collect(audit, available_cores()), self.level)
+        counts = train.counts_at(train.collect(audit, point.threads), self.level)
         return self._sample(counts, audit.likelihood, point.asked)

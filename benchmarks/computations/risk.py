@@ -1,6 +1,7 @@
 """Bounds on one target: success, worst-case advantage and singling out.
 
-Figures 2 to 5 of Kulynych 2025, figures 1 and 2 of Swanberg 2025.
+Figures 1 to 5 and 8 to 10 of Kulynych 2025, figures 1 and 2 of Swanberg 2025; risks of trained
+models (figures 1 and 7) are in ``training``.
 """
 
 from __future__ import annotations
@@ -8,13 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, model_validator
 
 from reconbench.benchmarks.computations.computation import (
+    WORST_CASE,
     Computation,
     Point,
     Promise,
@@ -33,6 +35,7 @@ from reconbench.bounds import (
     ReRoRenyi,
     RiskBound,
     SinglingOut,
+    generalised_advantage,
     singling_out_approx,
     singling_out_baseline,
     strong_singling_out,
@@ -92,31 +95,55 @@ BoundNames = Annotated[
 ]
 
 
-class SuccessCurve(Computation):
-    """The success that bounds allow on one target, or its advantage, by baseline."""
+MEASURES: Mapping[str, Callable[[float, float], float]] = {
+    "success": lambda success, baseline: success,
+    "advantage": lambda success, baseline: success - baseline,
+    "generalised-advantage": lambda success, baseline: float(
+        generalised_advantage(success, baseline)
+    ),
+}
 
-    reference = "Kulynych 2025, figures 3 and 5; Swanberg 2025, figure 1"
+
+class SuccessCurve(Computation):
+    """The success that bounds allow on one target, or its advantage, by baseline.
+
+    With ``worst_case``, the advantage at the worst baseline as well.
+    """
+
+    reference = "Kulynych 2025, figures 1, 3, 5 and 9; Swanberg 2025, figures 1 and 2"
     metric = "success"
     meanings = BOUND_MEANINGS
 
-    compute: Literal["success", "advantage"]
+    compute: Literal["success", "advantage", "generalised-advantage"]
     guarantee: Guarantees
     baseline: Shares
     bounds: BoundNames
+    worst_case: bool = False
+
+    @model_validator(mode="after")
+    def _check_worst_case(self) -> Self:
+        if self.worst_case and self.compute != "advantage":
+            raise ValueError(f"worst_case is for the advantage, got {self.compute!r}")
+        return self
 
     def points(self, suite: str) -> Iterator[Point]:
+        metric = self.compute.replace("-", " ")
         for mechanism, promise in self.guarantee.promises():
             for base in self.baseline:
                 asked = {"baseline": base, "bounds": self.bounds}
-                label = promise.label
-                yield Point(suite, self, mechanism, promise, label, base, asked, self.compute)
+                yield Point(suite, self, mechanism, promise, promise.label, base, asked, metric)
+        if self.worst_case:
+            worst = WorstCase(
+                compute="worst-advantage", guarantee=self.guarantee, bounds=self.bounds
+            )
+            yield from worst.points(suite)
 
     def evaluate(self, point: Point) -> dict[str, float]:
         def value(bound: RiskBound, guarantee: Guarantee) -> float:
             success = float(np.ravel(bound.success(np.array([point.baseline]), guarantee))[0])
-            return success - point.baseline if self.compute == "advantage" else success
+            return MEASURES[self.compute](success, point.baseline)
 
-        return _evaluate_bounds(self.bounds, point.promise, value)
+        return evaluate_bounds(self.bounds, list_guarantees(point.promise), value)
 
 
 class WorstCase(Computation):
@@ -134,15 +161,12 @@ class WorstCase(Computation):
 
     def points(self, suite: str) -> Iterator[Point]:
         for mechanism, promise in self.guarantee.promises():
-            asked = {"bounds": self.bounds}
+            asked = {"bounds": self.bounds, "baseline": WORST_CASE}
             yield Point(suite, self, mechanism, promise, promise.label, 0.0, asked)
 
     def evaluate(self, point: Point) -> dict[str, float]:
-        def value(bound: RiskBound, guarantee: Guarantee) -> float:
-            return worst_advantage(bound, guarantee)[0]
-
         epsilon, delta, _ = _budget(point.promise)
-        worst = _evaluate_bounds(self.bounds, point.promise, value)
+        worst = evaluate_bounds(self.bounds, list_guarantees(point.promise), measure_worst)
         # (ε, δ) alone, without the curve: the standard analysis
         approx = ApproxDP(epsilon, delta).total_variation() if delta else math.nan
         return {**worst, "approx": approx}
@@ -184,12 +208,21 @@ class SinglingOutCurve(Computation):
         }
 
 
-def _evaluate_bounds(
-    names: Sequence[str], promise: Promise, value: Callable[[RiskBound, Guarantee], float]
+def list_guarantees(promise: Promise) -> list[Guarantee]:
+    """The release's own curve, if it has one, and what is guaranteed."""
+    return [*([promise.curve()] if promise.curve else []), promise.guarantee]
+
+
+def measure_worst(bound: RiskBound, guarantee: Guarantee) -> float:
+    return worst_advantage(bound, guarantee)[0]
+
+
+def evaluate_bounds(
+    names: Sequence[str],
+    guarantees: Sequence[Guarantee],
+    value: Callable[[RiskBound, Guarantee], float],
 ) -> dict[str, float]:
-    """Each bound on the release's own curve if it takes curves, else on what is guaranteed."""
-    stated = (promise.guarantee,)
-    guarantees = (promise.curve(), *stated) if promise.curve else stated
+    """Each bound on the first of the guarantees that it takes; nan if it takes none."""
     found = {}
     for name in names:
         taken = [each for each in guarantees if not BOUNDS[name].refuses(each)]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 
 from reconbench.attacks import Metric
 from reconbench.benchmarks import plugins
@@ -66,8 +67,15 @@ def unplayed_row(game: Game, attack: AttackSpec, error: str) -> Result:
 
 @cache
 def read_versions() -> dict[str, str]:
-    """The version of every package that a number may depend on."""
-    return {name: version(name) for name in ("reconbench", "numba", "numpy", "scipy", "torch")}
+    """The version of every package that a number may depend on, if it is installed.
+
+    Rows that were skipped for want of a package are thus of another code version where it is there.
+    """
+    found = {}
+    for name in ("reconbench", "numba", "numpy", "scikit-learn", "scipy", "torch"):
+        with suppress(PackageNotFoundError):
+            found[name] = version(name)
+    return found
 
 
 def _empty_row(game: Game, prior: Prior, known: tuple[str, ...], metric: Metric) -> Result:

@@ -10,8 +10,9 @@ import torch
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from reconbench.attacks import AttackerView
-from reconbench.attacks.rap.descent import SMALLEST_PRIOR, Descent
+from reconbench.attacks.rap.descent import SMALLEST_PRIOR
 from reconbench.attacks.rap.marginal_fit import CellFit, KernelFit, MarginalFit
+from reconbench.attacks.rap.paths import Descent
 from reconbench.benchmarks.game.play import Game, Round
 from reconbench.mechanisms import MarginalsRelease
 

@@ -12,8 +12,9 @@ from pytest_benchmark.fixture import BenchmarkFixture
 from reconbench.attacks import AttackerView
 from reconbench.attacks.posterior.draws import model as draw_model
 from reconbench.attacks.posterior.posterior import Posterior
-from reconbench.attacks.rap.descent import Descent, FormPaths, Objective
+from reconbench.attacks.rap.descent import Objective
 from reconbench.attacks.rap.marginal_fit import KernelFit
+from reconbench.attacks.rap.paths import Descent, FormPaths
 from reconbench.attacks.rap.problem import build_problem
 from reconbench.benchmarks.game.play import Game, Round
 from reconbench.datasets import draw_targets

@@ -24,6 +24,7 @@ from reconbench.benchmarks.plugins.specs import (
 from reconbench.datasets import prior_families
 from reconbench.datasets.named import list_names, suggest_dataset
 from reconbench.datasets.near_names import suggest_name
+from reconbench.missing_package import describe_need, find_missing
 
 
 @dataclass(frozen=True)
@@ -144,14 +145,16 @@ def load_entry(kind: str, spec: str) -> Any:
 
 
 def describe_entry(kind: str, spec: str) -> str:
-    """The first line of a plugin's documentation, or why it cannot be used."""
+    """The first line of a plugin's documentation, or why it cannot be used here."""
     try:
         if kind == "attack" and is_foreign(kind, spec):
             return _probe(kind, spec)
         entry = load_entry(kind, spec)
     except PluginError as error:
         return str(error)
-    return (inspect.getdoc(entry) or "").partition("\n")[0]
+    line = (inspect.getdoc(entry) or "").partition("\n")[0]
+    missing = find_missing(getattr(entry, "requires", ()))
+    return line if missing is None else f"{line} {describe_need('It', missing)}"
 
 
 @cache

@@ -37,6 +37,7 @@ from reconbench.benchmarks.run.cluster_files import (
 from reconbench.benchmarks.run.pool import exit_on_sigterm
 from reconbench.benchmarks.run.worker_process import Limits
 from reconbench.benchmarks.run.worker_tasks import FinishedRow, Group, Outcome, complete_row
+from reconbench.missing_package import needed_by
 
 CONNECT_SECONDS = 8.0
 SCHEMES = ("tcp", "tls", "ws", "wss", "ucx")
@@ -49,12 +50,8 @@ log = logging.getLogger("reconbench")
 
 
 def _distributed() -> Any:
-    try:
+    with needed_by("--scheduler", "dask", extra="cluster"):
         return import_module("distributed")
-    except ImportError:
-        raise ClusterError(
-            "--scheduler needs Dask, which is not installed: pip install 'reconbench[cluster]'"
-        ) from None
 
 
 @contextmanager

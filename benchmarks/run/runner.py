@@ -88,6 +88,10 @@ class Plan:
         """Whatever can be wrong with an open game is found here, before anything is written."""
         for game in {replace(unit.game, rep=0): None for unit in self.units}:
             check(game)
+        for computation in {
+            id(point.computation): point.computation for point in self.points
+        }.values():
+            computation.check_data()
 
 
 def run(
@@ -167,7 +171,7 @@ def execute(
     store.create()
     replayed = _read_replayed(chosen, store)
     done = chosen.held
-    for key, row in _play_open_rows(chosen, jobs, limits, pool):
+    for key, row in _play_open_rows(chosen, store, jobs, limits, pool):
         if seal and row.attack != NO_ATTACK:
             row = replace(row, seal=seal)
         stored = replayed.get(key)
@@ -199,10 +203,13 @@ def _read_replayed(chosen: Plan, store: Store) -> dict[Key, Result]:
 
 
 def _play_open_rows(
-    chosen: Plan, jobs: int, limits: Limits | None, pool: GroupPlayer | None
+    chosen: Plan, store: Store, jobs: int, limits: Limits | None, pool: GroupPlayer | None
 ) -> Iterator[tuple[Key, Result]]:
     for point in chosen.points:
-        yield point.key, point.attempt()
+        # The rows of its inputs are stored by now: points come after what they depend on.
+        rows = store.get(each.key for each in point.inputs) if point.inputs else {}
+        answers = tuple(rows[each.key] for each in point.inputs if each.key in rows)
+        yield point.key, replace(point, answers=answers, threads=jobs).attempt()
     for unit, attack, row in play_units(chosen.units, jobs, limits, pool):
         yield chosen.open_keys[unit][attack], row
 

@@ -26,7 +26,7 @@ from reconbench.benchmarks.player.keeper import kill_marked
 from reconbench.benchmarks.player.referee import THREAD_VARIABLES, describe_exit, limit_players
 
 # Loaded before a worker says that it is ready, so that no attack's time is spent on it.
-PRELOADED = ("torch", "threadpoolctl", "reconbench.benchmarks.run.pool")
+PRELOADED = ("threadpoolctl", "reconbench.benchmarks.run.pool")
 LEAST_GIB = 1.0
 
 Report = Callable[[object], None]
@@ -190,6 +190,8 @@ def kill_all(workers: Sequence[Worker]) -> None:
 def serve(pipe: connection.Connection, limits: Limits) -> None:
     """The whole life of a worker process."""
     _isolate_process()
+    with suppress(ImportError):  # not everybody has it
+        importlib.import_module("torch")
     for name in PRELOADED:
         importlib.import_module(name)
     memory.prefer_as_oom_victim()

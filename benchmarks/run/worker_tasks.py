@@ -7,7 +7,7 @@ replacing workers that hang or die, is up to ``pool`` and ``cluster``.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 
 from reconbench.attacks import AttackError
@@ -213,13 +213,13 @@ def _play_turn(turn: Turn, spec: AttackSpec, rounds: dict[int, Round]) -> Iterat
 @contextmanager
 def one_thread() -> Iterator[None]:
     """Sums come out the same whatever the number of cores only if their order is fixed."""
-    import torch
     from threadpoolctl import threadpool_limits
 
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        with threadpool_limits(limits=1):
-            yield
-    finally:
-        torch.set_num_threads(before)
+    with ExitStack() as stack:
+        with suppress(ImportError):  # where torch is missing, no attack uses it
+            import torch
+
+            stack.callback(torch.set_num_threads, torch.get_num_threads())
+            torch.set_num_threads(1)
+        stack.enter_context(threadpool_limits(limits=1))
+        yield

@@ -21,6 +21,7 @@ from reconbench.benchmarks.store.provenance import NO_ATTACK
 from reconbench.benchmarks.store.store import FILE_NAME, Entry, Freshness, Origin, Store, StoreError
 from reconbench.bounds.ceilings.base import MEAN
 from reconbench.datasets.atomic_files import write_atomic
+from reconbench.missing_package import needed_by
 
 # A spreadsheet runs a cell that starts with one of these.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
@@ -201,13 +202,8 @@ def _escape_formula(cell: object) -> object:
 
 
 def _parquet(path: Path, columns: Mapping[str, Sequence[Any]]) -> bytes:
-    try:
+    with needed_by(f"{path}: Parquet", "pyarrow", extra="parquet", instead="export to .csv"):
         arrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
-    except ImportError:
-        raise TransferError(
-            f"cannot write {path}: Parquet needs pyarrow: pip install 'reconbench[parquet]', or "
-            "export to .csv"
-        ) from None
     kinds = {"int": arrow.int64(), "float": arrow.float64(), "bool": arrow.bool_()}
     kind_of = {each.name: str(each.type).partition(" ")[0] for each in fields(Result)}
     table = arrow.table(

@@ -10,6 +10,9 @@ from typing import Any
 
 from scipy.special import stdtrit
 
+# The option of computed rows that names their kind.
+from reconbench.benchmarks.computations.computation import COMPUTE as COMPUTE
+
 # What the values of computed rows mean, by name: the columns of a leaderboard.
 from reconbench.benchmarks.computations.kinds import VALUE_MEANINGS as VALUE_MEANINGS
 from reconbench.benchmarks.game.reliability import FALSE_POSITIVE_RATES as FALSE_POSITIVE_RATES

@@ -1,8 +1,7 @@
-"""Guarantees of composed releases, through dp-accounting's privacy loss distributions.
+"""Guarantees of composed releases, through distributions of the privacy loss.
 
-Needs the extra `reconbench[accounting]`; nothing else in `reconbench.bounds` does. The losses are
-rounded up to a grid ("connect the dots", Doroshenko et al. 2022), so every δ(ε) read from them is
-an upper bound, and so is the `PrivacyProfile` built on those pairs.
+The losses are rounded to a grid on the safe side (`loss_distribution`), so every δ(ε) read from
+them is an upper bound, and so is the `PrivacyProfile` built on those pairs.
 """
 
 from __future__ import annotations
@@ -10,23 +9,25 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from types import ModuleType
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
+from scipy.special import ndtr
 
 from reconbench.bounds import _validate
 from reconbench.bounds._validate import FloatArray, positive_integer
-from reconbench.bounds.guarantees.polyline import MAX_EPSILON, Polyline
+from reconbench.bounds.guarantees.loss_distribution import Cells, compose
+from reconbench.bounds.guarantees.polyline import Polyline
 from reconbench.bounds.guarantees.privacy_profile import PrivacyProfile
 from reconbench.bounds.guarantees.relation import RECORD, Relation
-from reconbench.bounds.guarantees.renyi import RenyiDP
 
 _PAIRS = 8_000
-# Below this the distributions carry rounding of their Fourier transforms, not probabilities.
+# Below this δ carries rounding of Fourier transforms, not probabilities.
 _SMALLEST_DELTA = 1e-13
 # Probability that a curve's extreme losses may have to be left off the grid, on the safe side.
 _RARE = 1e-16
+# Standard deviations of Gaussian noise that losses are computed for: 1e-23 is beyond.
+_DEVIATIONS = 10
 
 
 class Release(Protocol):
@@ -38,8 +39,8 @@ class Release(Protocol):
     @property
     def sampling_probability(self) -> float: ...
 
-    def loss_distribution(self, discretisation: float) -> Any:
-        """dp-accounting's distribution of the privacy loss of one release."""
+    def cells(self, step: float) -> Cells:
+        """The privacy losses of one release, in cells of a grid."""
 
 
 @dataclass(frozen=True)
@@ -53,12 +54,15 @@ class GaussianRelease:
     sampling_probability: float = 1.0
     count: int = 1
 
-    def loss_distribution(self, discretisation: float) -> Any:
-        return _losses().from_gaussian_mechanism(
-            _validate.positive("noise_multiplier", self.noise_multiplier),
-            value_discretization_interval=discretisation,
-            sampling_prob=self.sampling_probability,
-        )
+    def cells(self, step: float) -> Cells:
+        mu = 1 / _validate.positive("noise_multiplier", self.noise_multiplier)
+
+        def masses(losses: FloatArray) -> tuple[FloatArray, FloatArray]:
+            # The loss is N(μ²/2, μ²) under P and N(−μ²/2, μ²) under Q.
+            return _normal_masses(losses / mu - mu / 2), _normal_masses(losses / mu + mu / 2)
+
+        reach = mu * (mu / 2 + _DEVIATIONS)
+        return Cells.of_subsample(step, self.sampling_probability, reach, masses)
 
 
 @dataclass(frozen=True)
@@ -69,12 +73,18 @@ class LaplaceRelease:
     sampling_probability: float = 1.0
     count: int = 1
 
-    def loss_distribution(self, discretisation: float) -> Any:
-        return _losses().from_laplace_mechanism(
-            _validate.positive("scale", self.scale),
-            value_discretization_interval=discretisation,
-            sampling_prob=self.sampling_probability,
-        )
+    def cells(self, step: float) -> Cells:
+        ratio = 1 / _validate.positive("scale", self.scale)
+
+        def masses(losses: FloatArray) -> tuple[FloatArray, FloatArray]:
+            # For −r ≤ l < r: P[L ≤ l] = e^((l − r)/2)/2 and Q[L > l] = e^(−(l + r)/2)/2.
+            half = np.clip(losses, -ratio, ratio) / 2
+            below = np.where(losses < -ratio, 0.0, np.exp(half - ratio / 2) / 2)
+            above = np.where(losses < ratio, np.exp(-half - ratio / 2) / 2, 0.0)
+            below[losses >= ratio], above[losses < -ratio] = 1.0, 1.0
+            return np.diff(below), -np.diff(above)
+
+        return Cells.of_subsample(step, self.sampling_probability, ratio, masses)
 
 
 @dataclass(frozen=True)
@@ -89,13 +99,19 @@ class DiscreteGaussianRelease:
     sampling_probability: float = 1.0
     count: int = 1
 
-    def loss_distribution(self, discretisation: float) -> Any:
-        return _losses().from_discrete_gaussian_mechanism(
-            _validate.positive("sigma", self.sigma),
-            sensitivity=positive_integer("sensitivity", self.sensitivity),
-            value_discretization_interval=discretisation,
-            sampling_prob=self.sampling_probability,
-        )
+    def cells(self, step: float) -> Cells:
+        sigma = _validate.positive("sigma", self.sigma)
+        shift = positive_integer("sensitivity", self.sensitivity)
+        share = self.sampling_probability
+        width = math.ceil(_DEVIATIONS * sigma)
+        x = np.arange(-width, width + shift + 1)
+        p, q = np.exp(-0.5 * (x / sigma) ** 2), np.exp(-0.5 * ((x - shift) / sigma) ** 2)
+        p, q = p / p.sum(), q / q.sum()
+        with np.errstate(divide="ignore"):
+            # log(1 − share + share e^L), L = Δ (Δ − 2x)/(2σ²)
+            bare = shift * (shift - 2 * x) / (2 * sigma**2)
+            losses = np.logaddexp(np.log1p(-share), np.log(share) + bare)
+        return Cells.of_atoms(step, losses, (1 - share) * q + share * p, q, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,10 +126,20 @@ class CurveRelease:
     count: int = 1
     sampling_probability: float = 1.0
 
-    def loss_distribution(self, discretisation: float) -> Any:
-        masses, infinite = self._split(discretisation)
-        losses = _losses().PrivacyLossDistribution
-        return losses.create_from_rounded_probability(masses, infinite, discretisation)
+    def cells(self, step: float) -> Cells:
+        losses, p, infinite = self.segments()
+        # Rare large losses count as ∞, and rare small ones as larger: the grid stays short.
+        order = np.argsort(losses)
+        losses, p = losses[order], p[order]
+        q = p * np.exp(-losses)
+        high = np.cumsum(p[::-1])[::-1] <= _RARE
+        infinite += float(p[high].sum())
+        losses, p, q = losses[~high], p[~high], q[~high]
+        if losses.size:
+            low = np.cumsum(p) <= _RARE
+            losses = np.maximum(losses, losses[~low].min(initial=losses[-1]))
+            q = np.minimum(q, p * np.exp(-losses))
+        return Cells.of_atoms(step, losses, p, q, infinite)
 
     def segments(self) -> tuple[FloatArray, FloatArray, float]:
         """Losses and probabilities under the alternative, and the probability of loss ∞."""
@@ -122,29 +148,6 @@ class CurveRelease:
         finite = (null > 0) & (alternative > 0)
         losses = np.log(alternative[finite]) - np.log(null[finite])
         return losses, alternative[finite], float(alternative[null <= 0].sum())
-
-    def _split(self, step: float) -> tuple[dict[int, float], float]:
-        """Probabilities on the grid: each loss is split between its two neighbours there.
-
-        Both distributions keep their totals, so the result dominates ("connect the dots").
-        """
-        losses, mass, infinite = self.segments()
-        # Rare large losses count as ∞, and rare small ones as larger: the grid stays short.
-        order = np.argsort(losses)
-        losses, mass = losses[order], mass[order]
-        high = np.cumsum(mass[::-1])[::-1] <= _RARE
-        infinite += float(mass[high].sum())
-        losses, mass = losses[~high], mass[~high]
-        if losses.size:
-            low = np.cumsum(mass) <= _RARE
-            losses = np.maximum(losses, losses[~low].min(initial=losses[-1]))
-        below = np.floor(losses / step)
-        up = np.clip(np.expm1(below * step - losses) / math.expm1(-step), 0.0, 1.0)
-        found: dict[int, float] = {}
-        for place, part in ((below, mass * (1 - up)), (below + 1, mass * up)):
-            for key, value in zip(place.astype(int).tolist(), part.tolist(), strict=True):
-                found[key] = found.get(key, 0.0) + value
-        return found, min(1.0, infinite)
 
 
 def composed(
@@ -164,12 +167,16 @@ def composed(
     if not releases:
         raise ValueError("releases must hold at least one release, got none")
     step = _validate.positive("discretisation", discretisation)
-    total: Any = None
     for release in releases:
         _check(release, relation)
-        part = release.loss_distribution(step).self_compose(release.count)
-        total = part if total is None else total.compose(part)
-    epsilons, deltas = _pairs(total, step)
+    cells = [release.cells(step) for release in releases]
+    deltas = _deltas(cells, releases)
+    if any(release.sampling_probability < 1 for release in releases):
+        # A subsampled pair is not symmetric: adding a record is not removing one.
+        pairs = zip(cells, releases, strict=True)
+        other = [c.reverse() if r.sampling_probability < 1 else c for c, r in pairs]
+        deltas = _larger(deltas, _deltas(other, releases))
+    epsilons, deltas = _thin(deltas, step)
     return PrivacyProfile(epsilons, deltas, relation, unit, label or _label(releases))
 
 
@@ -185,35 +192,27 @@ def dp_sgd(
     return composed([step], Relation.ADD_REMOVE, discretisation=discretisation)
 
 
-def dp_sgd_renyi(
-    noise_multiplier: float, sampling_probability: float, steps: int, orders: FloatArray
-) -> RenyiDP:
-    """The Rényi guarantee of the same DP-SGD (Mironov, Talwar and Zhang 2019)."""
-    rdp = _import("dp_accounting.rdp.rdp_privacy_accountant")
-    event = _import("dp_accounting")
-    accountant = rdp.RdpAccountant(list(orders))
-    one = event.PoissonSampledDpEvent(sampling_probability, event.GaussianDpEvent(noise_multiplier))
-    accountant.compose(one, positive_integer("steps", steps))
-    return RenyiDP(np.asarray(orders), np.asarray(accountant.rdp), Relation.ADD_REMOVE)
+def _deltas(cells: Sequence[Cells], releases: Sequence[Release]) -> FloatArray:
+    pairs = zip(cells, releases, strict=True)
+    return compose([(one.split(), release.count) for one, release in pairs]).deltas()
 
 
-def _pairs(total: Any, step: float) -> tuple[FloatArray, FloatArray]:
-    """(ε, δ) on a grid that ends where δ is down to rounding."""
-    # δ never falls below the probability of an infinite loss, which curves may have.
-    infinite = float(total.get_delta_for_epsilon(MAX_EPSILON))
-    last, floor = math.inf, max(_SMALLEST_DELTA, infinite * (1 + 1e-6))
-    while math.isinf(last) and floor < 1:
-        last, floor = float(total.get_epsilon_for_delta(floor)), 10 * floor
-    if math.isinf(last):
-        return np.zeros(1), np.ones(1)
-    last = min(last, MAX_EPSILON)
-    stride = max(1, math.ceil(last / step / _PAIRS))
-    epsilons = np.arange(0, math.ceil(last / step) + stride, stride, dtype=np.float64) * step
-    epsilons = epsilons[epsilons <= MAX_EPSILON]
-    deltas = np.asarray(total.get_delta_for_epsilon(epsilons), dtype=np.float64)
-    # Rounding of the transforms may leave a δ slightly off its non-increasing course.
-    deltas = np.maximum.accumulate(np.clip(deltas, 0.0, 1.0)[::-1])[::-1]
-    return epsilons, deltas
+def _larger(first: FloatArray, second: FloatArray) -> FloatArray:
+    """The larger δ(ε) of two, each constant after its last."""
+    size = max(first.size, second.size)
+    wide = [np.pad(deltas, (0, size - deltas.size), "edge") for deltas in (first, second)]
+    return np.maximum(*wide)
+
+
+def _thin(deltas: FloatArray, step: float) -> tuple[FloatArray, FloatArray]:
+    """(ε, δ) of not too many places of the grid, up to where δ is down to rounding."""
+    floor = max(_SMALLEST_DELTA, deltas[-1] * (1 + 1e-6))
+    last = int(np.argmax(deltas <= floor))
+    stride = max(1, math.ceil(last / _PAIRS))
+    places = np.append(np.arange(0, last, stride), last)
+    # Rounding may leave a δ slightly off its non-increasing course.
+    monotone = np.maximum.accumulate(deltas[places][::-1])[::-1]
+    return places * step, monotone
 
 
 def _check(release: Release, relation: Relation) -> None:
@@ -234,17 +233,7 @@ def _label(releases: Sequence[Release]) -> str:
     )
 
 
-def _losses() -> ModuleType:
-    return _import("dp_accounting.pld.privacy_loss_distribution")
-
-
-def _import(name: str) -> ModuleType:
-    from importlib import import_module
-
-    try:
-        return import_module(name)
-    except ImportError as error:
-        raise ImportError(
-            f"composing releases needs dp-accounting ({error}); "
-            "install it with: pip install 'reconbench[accounting]'"
-        ) from error
+def _normal_masses(edges: FloatArray) -> FloatArray:
+    """What N(0, 1) has between edges, from the nearer tail: small numbers keep their digits."""
+    below, above = ndtr(edges), ndtr(-edges)
+    return np.where(edges[1:] > 0, above[:-1] - above[1:], below[1:] - below[:-1])

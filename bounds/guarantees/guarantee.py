@@ -51,6 +51,8 @@ _ROOT_RTOL = 4 * float(np.finfo(np.float64).eps)
 class Guarantee(Protocol):
     """What a mechanism promises, with the neighbouring relation and the unit it protects.
 
+    `parse_guarantee` makes one from a text such as `laplace:scale=5,queries=15`.
+
     Example:
         >>> import reconbench as rb
         >>> guarantee: rb.Guarantee = rb.GaussianDP(0.5)
@@ -312,7 +314,14 @@ def gaussian_mu(epsilon: float, delta: float) -> float:
     """The largest μ for which μ-GDP implies (ε, δ)-DP; the Gaussian mechanism is tight for it.
 
     Balle and Wang 2018, "Improving the Gaussian Mechanism", Theorem 8, solved for the ratio
-    μ of sensitivity to noise. The neighbouring relation is that of (ε, δ).
+    μ of sensitivity to noise.
+
+    Args:
+        epsilon: ε > 0; inf gives inf.
+        delta: δ in (0, 1).
+
+    Returns:
+        μ, for the neighbouring relation that (ε, δ) is for.
     """
     budget = _validate.positive("epsilon", epsilon)
     target = _validate.below_one("delta", delta)
@@ -338,20 +347,33 @@ def as_replace_one(guarantee: Guarantee) -> Guarantee:
     """The replace-one guarantee that an add-or-remove-one guarantee implies.
 
     Replacing a record is removing one and adding one: two steps, so f becomes f^(2). For
-    (ε, δ)-DP that is no looser than (2ε, (1 + e^ε)δ). A replace-one guarantee comes back as it is.
+    (ε, δ)-DP that is no looser than (2ε, (1 + e^ε)δ).
+
+    Args:
+        guarantee: of either neighbouring relation.
+
+    Returns:
+        The guarantee for replace-one neighbours; one that is for them already comes back as it is.
     """
     if guarantee.relation is Relation.REPLACE_ONE:
         return guarantee
     two: Any = guarantee.group(2)
     converted: Guarantee = replace(two, relation=Relation.REPLACE_ONE)
+    if isinstance(converted, TabulatedCurve):
+        return replace(converted, label=f"({guarantee.describe()}) twice")
     return converted
 
 
 def stated_pair(guarantee: Guarantee, delta: float) -> ApproxDP | PureDP:
     """The replace-one (ε, δ) of a guarantee of either relation, for bounds stated at one pair.
 
-    An add-or-remove-one pair becomes (2ε, (1 + e^ε)δ), which says nothing (ε = inf) where that δ
-    reaches 1. Any other guarantee is converted by `as_replace_one`, and then read at `delta`.
+    Args:
+        guarantee: of either neighbouring relation. An add-or-remove-one pair becomes
+            (2ε, (1 + e^ε)δ); any other guarantee is converted by `as_replace_one`.
+        delta: where a guarantee is read that is not stated as a pair.
+
+    Returns:
+        The pair; ε = inf says nothing, as where that (1 + e^ε)δ reaches 1.
     """
     if not isinstance(guarantee, ApproxDP | PureDP):
         replaced = as_replace_one(guarantee)

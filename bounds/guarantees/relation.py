@@ -16,7 +16,11 @@ class Relation(Enum):
 
 
 def as_relation(relation: Relation | str) -> Relation:
-    """A relation, or its name: `replace-one`, or `add-remove` (`add-or-remove-one`)."""
+    """A relation by its name.
+
+    Args:
+        relation: `replace-one`, `add-remove` (or `add-or-remove-one`), or a relation itself.
+    """
     names = {each.value: each for each in Relation} | {"add-remove": Relation.ADD_REMOVE}
     if isinstance(relation, Relation):
         return relation

@@ -2,6 +2,13 @@
 
 After Guerra-Balboa 2026, "Understanding Disclosure Risk in Differential Privacy", with the printed
 statements that do not hold corrected. Needs numpy and scipy only.
+
+- `report`: every bound that holds for a mechanism, a prior and a knowledge. Start here.
+- `secret`: what is guessed: prior, what the attacker knows, the error within which a guess counts.
+- `black_box`, `exact`, `exact_aux`: what follows from a guarantee, as functions; `guarantee_bounds`
+  has them as objects that say where they hold.
+- `channel`, `ldp`, `location`, `monte_carlo`: exact values of known mechanisms; `known_mechanism`
+  has them with their guarantees.
 """
 
 from reconbench.bounds.rad._inputs import as_prior
@@ -29,8 +36,15 @@ from reconbench.bounds.rad.channel import (
     rad_membership,
     success_within,
 )
-from reconbench.bounds.rad.exact import epsilon_exact, rad_exact, rad_profile, rad_pure_aux
+from reconbench.bounds.rad.exact import (
+    epsilon_exact,
+    rad_exact,
+    rad_profile,
+    rad_profile_aux,
+    rad_pure_aux,
+)
 from reconbench.bounds.rad.exact_aux import rad_exact_aux
+from reconbench.bounds.rad.known_mechanism import KnownMechanism, LocalReports, LocationNoise
 from reconbench.bounds.rad.ldp import (
     GRR,
     OUE,
@@ -57,9 +71,13 @@ from reconbench.bounds.rad.monte_carlo import (
     Continuous,
     Interval,
     Likelihoods,
+    SampledAttack,
+    optimal_sampled,
     rad_nested,
     rad_sampled,
 )
+from reconbench.bounds.rad.report import rad_curves, rad_report
+from reconbench.bounds.rad.secret import Knowledge, Secret
 
 __all__ = [
     "GRR",
@@ -69,9 +87,15 @@ __all__ = [
     "FiniteChannel",
     "GaussianNoise",
     "Interval",
+    "Knowledge",
+    "KnownMechanism",
     "LaplaceNoise",
     "Likelihoods",
+    "LocalReports",
+    "LocationNoise",
     "Noise",
+    "SampledAttack",
+    "Secret",
     "SubsetSelection",
     "SupportChannel",
     "as_prior",
@@ -85,10 +109,12 @@ __all__ = [
     "epsilon_ss",
     "epsilon_uniform",
     "optimal_attack",
+    "optimal_sampled",
     "rad_any",
     "rad_any_aux",
     "rad_approx_no_aux",
     "rad_composed",
+    "rad_curves",
     "rad_exact",
     "rad_exact_aux",
     "rad_finite",
@@ -104,7 +130,9 @@ __all__ = [
     "rad_oue",
     "rad_perfect",
     "rad_profile",
+    "rad_profile_aux",
     "rad_pure_aux",
+    "rad_report",
     "rad_sampled",
     "rad_ss",
     "rad_uniform",

@@ -25,7 +25,12 @@ _GRID = 65
 
 
 def total_variation_approx(epsilon: float, delta: float = 0.0) -> float:
-    """(e^ε − 1 + 2δ)/(e^ε + 1), the total variation of (ε, δ)-DP (Guerra-Balboa 2026, Eq. 2)."""
+    """(e^ε − 1 + 2δ)/(e^ε + 1), the total variation of (ε, δ)-DP (Guerra-Balboa 2026, Eq. 2).
+
+    Args:
+        epsilon: ε ≥ 0.
+        delta: δ in [0, 1).
+    """
     odds, delta = _odds(epsilon), _validate.below_one("delta", delta)
     return (-math.expm1(-epsilon) + 2 * delta * odds) / (1 + odds)
 
@@ -34,6 +39,10 @@ def rad_any_aux(guarantee: Guarantee, prior: ArrayLike | int) -> float:
     """TV (1 − κ_π), for any auxiliary knowledge, error and threshold (Theorem 4.2).
 
     For a continuous prior, κ_π = 0 and the bound is the total variation of the guarantee.
+
+    Args:
+        guarantee: for replace-one neighbours.
+        prior: the probability of each value, or how many equally likely values there are.
     """
     require_replace_one(guarantee, f"{_REFERENCE} (Theorem 4.2)")
     return guarantee.total_variation() * spread(as_prior(prior))
@@ -58,9 +67,14 @@ def rad_no_aux(
 ) -> float:
     """Theorem 5.1: f-DP without auxiliary knowledge, for any error and threshold.
 
-    ``smallest`` and ``largest`` are κ⁻ and κ⁺, the least and largest chance of a guess to succeed
-    on a draw of the prior. The first bound is max 1 − f(α) − α over α in [κ⁻, κ⁺]; a discrete prior
-    (give its κ_π as ``collision_mass``) also has (1 − κ_π) max over [0, κ⁺/(1 − κ_π)].
+    The first bound is max 1 − f(α) − α over α in [κ⁻, κ⁺]; a discrete prior also has (1 − κ_π) max
+    over [0, κ⁺/(1 − κ_π)].
+
+    Args:
+        guarantee: for replace-one neighbours.
+        smallest: κ⁻, the least chance of a guess to succeed on a draw of the prior.
+        largest: κ⁺, the largest such chance.
+        collision_mass: κ_π of a discrete prior; None for the first bound alone.
     """
     require_replace_one(guarantee, f"{_REFERENCE} (Theorem 5.1)")
     low, high = _validate.probabilities("smallest, largest", [smallest, largest])
@@ -83,6 +97,11 @@ def rad_approx_no_aux(
 
     min{κ⁺(e^ε − 1) + δ, ((1 − κ⁻)(e^ε − 1) + δ)/e^ε, TV (1 − κ_π)}. The second term is printed
     with κ⁺; it falls with α, so its maximum over [κ⁻, κ⁺] is at κ⁻.
+
+    Args:
+        epsilon: ε ≥ 0, for replace-one neighbours.
+        delta: δ in [0, 1).
+        smallest, largest, collision_mass: κ⁻, κ⁺ and κ_π as in ``rad_no_aux``.
     """
     low, high, kappa = _validate.probabilities(
         "smallest, largest, collision_mass", [smallest, largest, collision_mass]
@@ -103,6 +122,11 @@ def rad_perfect(epsilon: float, prior: ArrayLike | int, delta: float = 0.0) -> f
     Σ π_i x_i. For the best attack each x_i is from 0 to TV (1 − π_i), and their sum at most
     G = (m − 1)(e^ε − 1 + δm)/(e^ε + m − 1) (Eq. 11; Theorem 5.3 prints 2δ for δm in it). The
     largest Σ π_i x_i under these fills the x_i in descending order of π until G is used up.
+
+    Args:
+        epsilon: ε ≥ 0, for replace-one neighbours.
+        prior: the probability of each value, or how many equally likely values there are.
+        delta: δ in [0, 1).
     """
     values, delta = as_prior(prior), _validate.below_one("delta", delta)
     m, odds = values.size, _odds(epsilon)
@@ -115,7 +139,13 @@ def rad_perfect(epsilon: float, prior: ArrayLike | int, delta: float = 0.0) -> f
 
 
 def rad_uniform(epsilon: float, m: int, delta: float = 0.0) -> float:
-    """(e^ε − 1 + δm)/(e^ε + m − 1) · (m − 1)/m (Corollary 5.4): η = 0, aux = ∅, uniform prior."""
+    """(e^ε − 1 + δm)/(e^ε + m − 1) · (m − 1)/m (Corollary 5.4): η = 0, aux = ∅, uniform prior.
+
+    Args:
+        epsilon: ε ≥ 0, for replace-one neighbours.
+        m: how many equally likely values there are.
+        delta: δ in [0, 1).
+    """
     count, delta = positive_integer("m", m), _validate.below_one("delta", delta)
     odds = _odds(epsilon)
     share = (-math.expm1(-epsilon) + delta * count * odds) / (1 + (count - 1) * odds)

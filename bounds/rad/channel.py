@@ -247,6 +247,12 @@ def rad_grr_within(
     (p − q) π_θ times, for every label, max_g 1[θ counts for g and x = a(θ)] − M(g, x). For aux = ∅
     and ℓ(θ, θ) ≤ η this is (p − q)(1 − Σ_θ π_θ min_{g: success[g, θ]} M(g)): the printed formula
     puts the minimum outside the sum.
+
+    Args:
+        epsilon: the ε of one report.
+        prior: the probability of each value, or how many equally likely values there are.
+        success: which guess counts for which value, as by ``success_within``.
+        aux: a(z), one label per value; None for no knowledge.
     """
     from reconbench.bounds.rad.ldp import GRR
 

@@ -21,8 +21,9 @@ from scipy import sparse
 
 from reconbench.bounds import _validate
 from reconbench.bounds._validate import FloatArray
+from reconbench.bounds.guarantees.guarantee import ApproxDP, PureDP
 from reconbench.bounds.rad._inputs import Labels, as_labels, as_prior, spread
-from reconbench.bounds.rad.exact import rad_exact
+from reconbench.bounds.rad.exact import rad_exact, rad_profile_aux
 
 # The number of sets doubles with each value.
 MOST_VALUES = 14
@@ -30,13 +31,24 @@ MOST_VALUES = 14
 MOST_ENTRIES = 20_000
 
 
+class _NotSolvedError(RuntimeError):
+    """The solver gave up, as it may where all coefficients nearly agree (ε about 1e-9)."""
+
+
 def rad_exact_aux(
     epsilon: float, prior: ArrayLike | int, aux: ArrayLike | None = None, delta: float = 0.0
 ) -> float:
     """The largest 0-RAD of any attack on any (ε, δ)-DP mechanism, for the knowledge a(z).
 
-    Exact up to the solver's tolerance, and not below the optimum but for rounding. Limited to few
-    values; for more, ``rad_pure_aux`` (δ = 0) and ``rad_any_aux`` are upper bounds in closed form.
+    Exact up to the solver's tolerance, and not below the optimum but for rounding; where the solver
+    gives up, ``rad_profile_aux`` takes its place. Limited to few values; for more,
+    ``rad_profile_aux`` and ``rad_any_aux`` are upper bounds in closed form.
+
+    Args:
+        epsilon: ε ≥ 0, for replace-one neighbours.
+        prior: the probability of each value, or how many equally likely values there are.
+        aux: a(z), one label per value; None for no knowledge.
+        delta: δ in [0, 1).
     """
     values = as_prior(prior)
     labels = as_labels(aux, values.size)
@@ -50,9 +62,22 @@ def rad_exact_aux(
             f"prior must have at most {MOST_VALUES} values with auxiliary knowledge, got "
             f"{values.size}: use {bound}, an upper bound in closed form"
         )
-    if slack == 0:
-        return min(_solve_sets(weight, values, labels), spread(values))
-    return min(_solve_guesses(weight, slack, values, labels), spread(values))
+    try:
+        found = (
+            _solve_sets(weight, values, labels)
+            if slack == 0
+            else _solve_guesses(weight, slack, values, labels)
+        )
+    except _NotSolvedError:
+        pair = ApproxDP(epsilon, slack) if slack else PureDP(epsilon)
+        return rad_profile_aux(pair, values)
+    return min(found, spread(values))
+
+
+def count_entries(labels: Labels) -> int:
+    """The entries of the program with δ > 0: vectors of guesses times ordered pairs of values."""
+    m = labels.size
+    return math.prod(int(size) + 1 for size in np.bincount(labels)) * m * (m - 1)
 
 
 def _solve_sets(weight: float, prior: FloatArray, labels: Labels) -> float:
@@ -77,9 +102,8 @@ def _solve_guesses(weight: float, delta: float, prior: FloatArray, labels: Label
     max Σ_o Σ_z v_o(z) p_o(z), with Σ_o p_o = 1, e^−ε p_o(z) − p_o(w) ≤ x_o(z, w) and
     Σ_o x_o(z, w) ≤ e^−ε δ.
     """
-    m = prior.size
+    m, entries = prior.size, count_entries(labels)
     blocks = [np.flatnonzero(labels == label) for label in range(int(labels.max()) + 1)]
-    entries = math.prod(block.size + 1 for block in blocks) * m * (m - 1)
     if entries > MOST_ENTRIES:
         raise ValueError(
             f"prior and aux make a program of {entries} entries with delta > 0, at most "
@@ -136,5 +160,5 @@ def _dual(
         options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
     )
     if found.x is None:
-        raise RuntimeError(f"the linear program was not solved: {found.message}")
+        raise _NotSolvedError(f"the linear program was not solved: {found.message}")
     return -np.asarray(found.eqlin.marginals), -np.asarray(found.ineqlin.marginals)

@@ -46,6 +46,12 @@ class SupportChannel(Protocol):
     def rad(self, prior: ArrayLike | int, aux: ArrayLike | None = None) -> float:
         """Theorem 4.3 with η = 0, exactly: the largest reconstruction advantage of any attack."""
 
+    def success(self, prior: ArrayLike | int, aux: ArrayLike | None = None) -> float:
+        """How often the attack of ``rad`` is right: it guesses the likeliest supported value.
+
+        Among those that agree with what is known; where there is none, it guesses to miss.
+        """
+
     def rad_given(self, prior: ArrayLike, conditional: ArrayLike) -> FloatArray:
         """Theorem 4.3 when the reported value is the secret and something else is known of it.
 
@@ -126,6 +132,12 @@ class GRR(_Local):
         as_labels(aux, self.size)
         return self.gap * spread(values)
 
+    def success(self, prior: ArrayLike | int, aux: ArrayLike | None = None) -> float:
+        """p, whatever the prior and the knowledge."""
+        self._prior(prior)
+        as_labels(aux, self.size)
+        return self.truthful
+
     def rad_given(self, prior: ArrayLike, conditional: ArrayLike) -> FloatArray:
         values, rows = self._given(prior, conditional)
         # Σ_θ (p − q) c_θ (1 − π_θ): on average (p − q)(1 − κ_π), whatever is known.
@@ -156,6 +168,12 @@ class OUE(_Local):
         """Example 4.5 for any aux: the printed sum needs π in ascending order."""
         values = self._prior(prior)
         return self.rad_sorted(values, *_larger(values, as_labels(aux, self.size)))
+
+    def success(self, prior: ArrayLike | int, aux: ArrayLike | None = None) -> float:
+        values = self._prior(prior)
+        above, _ = _larger(values, as_labels(aux, self.size))
+        # The bit of the value is on with ½, those of the r_i larger ones are off with p each.
+        return 0.5 * float(values @ np.exp(-above * math.log1p(self.odds)))
 
     def rad_sorted(self, values: FloatArray, above: FloatArray, mass: FloatArray) -> float:
         """``rad`` when r_i and L_i are known: they do not depend on ε."""
@@ -222,6 +240,13 @@ class SubsetSelection(_Local):
         return self._scale * _subset_mean(
             values, *_larger(values, as_labels(aux, self.size)), self.subset
         )
+
+    def success(self, prior: ArrayLike | int, aux: ArrayLike | None = None) -> float:
+        values = self._prior(prior)
+        above, _ = _larger(values, as_labels(aux, self.size))
+        # With the value in the subset, the r_i larger ones are not with h(r_i) m/ω.
+        alone = _alone(self.size, self.subset)[above.astype(np.int64)]
+        return self.truthful * self.size / self.subset * float(values @ alone)
 
     def rad_given(self, prior: ArrayLike, conditional: ArrayLike) -> FloatArray:
         rows, values, mass = _descending(*self._given(prior, conditional))

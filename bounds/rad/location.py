@@ -81,6 +81,10 @@ def rad_uniform_location(noise: Noise, values: ArrayLike) -> float:
     1. That is exact for equally spaced values only, and an upper bound for the others, because F
     is concave on x ≥ 0: the likeliest value is the nearest one, so ∫ max_z p_z = 1 + Σ (2F(d_i/2)
     − 1). Values that coincide count as different records and add nothing.
+
+    Args:
+        noise: its density and distribution function.
+        values: one number per value, all equally likely.
     """
     points = np.sort(_locations(values))
     near = noise.below(np.diff(points) / 2)
@@ -132,6 +136,16 @@ def rad_location(
     the densities between their least and largest value there bound what any other guess could add.
     Cells on which that is not 0 are halved until the sum is below ``tolerance`` or there are
     ``max_cells``. Only cells around the points where the best guess changes are ever small.
+
+    Args:
+        noise: its density and distribution function.
+        values: v_z, one number per value.
+        prior: the probability of each value, or how many equally likely values there are.
+        aux: a(z), one label per value; None for no knowledge.
+        success: which guess counts for which value; None for the exact value.
+        clamp: the interval that outputs are cut off to, if any.
+        tolerance: the width of the enclosure to reach.
+        max_cells: when to stop before that.
     """
     points = _locations(values)
     masses = as_prior(prior)

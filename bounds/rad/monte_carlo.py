@@ -1,9 +1,10 @@
 """Theorem 4.3 of Guerra-Balboa 2026 by simulation, with a confidence interval.
 
 Two cases. With finitely many values z, the gain of the best guess is exact at every output, and
-only the outputs are drawn (``rad_sampled``). With a continuous prior also the gain is estimated,
-from an inner sample (``rad_nested``); the maximum of estimated gains is too large on average, and
-the gain of a guess that was chosen on other draws too small, so the two enclose the truth.
+only the outputs are drawn (``rad_sampled``, and ``optimal_sampled`` for the success of Algorithm 1,
+too). With a continuous prior also the gain is estimated, from an inner sample (``rad_nested``); the
+maximum of estimated gains is too large on average, and the gain of a guess that was chosen on other
+draws too small, so the two enclose the truth.
 """
 
 from __future__ import annotations
@@ -56,44 +57,107 @@ def rad_sampled(
 ) -> Interval:
     """Theorem 4.3 from drawn outputs, for finitely many values and any output space.
 
-    RAD = E_θ[Σ_x max_g Σ_{z: a(z) = x, success[g, z]} π_z (P(θ | z)/P(θ) − 1)]. What is averaged
-    lies in [−1, 1], so the interval is the empirical Bernstein one of Maurer and Pontil 2009,
-    Theorem 4, on either side: it holds at every number of outputs.
+    RAD = E_θ[Σ_x max_g Σ_{z: a(z) = x, success[g, z]} P(z | θ) − π_z]. What is averaged lies in
+    [−1, 1], so the interval is the empirical Bernstein one of Maurer and Pontil 2009, Theorem 4,
+    on either side: it holds at every number of outputs.
     """
     masses = as_prior(prior)
     labels, table = as_labels(aux, masses.size), as_success(success, masses.size)
-    count = positive_integer("outputs", outputs)
-    if count < 2:
-        raise ValueError(f"outputs must be at least 2, got {outputs}")
-    level = _validate.strictly_between_zero_and_one("confidence", confidence)
+    count, level = positive_integer("outputs", outputs), _level(confidence)
     step = max(1, _BLOCK // masses.size)
-    gains = np.concatenate(
-        [
-            _best_gains(likelihoods(min(step, count - start), rng), masses, labels, table)
-            for start in range(0, count, step)
-        ]
-    )
-    mean = float(gains.mean())
-    # P(|mean − E| > √(2V ln(2/β)/n) + 7 R ln(2/β)/(3(n − 1))) ≤ 2β with range R = 2.
-    log_term = math.log(4 / (1 - level))
-    reach = math.sqrt(2 * gains.var(ddof=1) * log_term / count) + 14 * log_term / (3 * (count - 1))
+    gains = [
+        _best_guesses(likelihoods(min(step, count - start), rng), masses, labels, table)[0]
+        for start in range(0, count, step)
+    ]
+    return _bernstein(np.concatenate(gains), _gain_span(table), level)
+
+
+@dataclass(frozen=True)
+class SampledAttack:
+    """Algorithm 1 on drawn outputs: its advantage, which is the largest of any attack, and its
+    chance of success on a target that took part (the paper's ReRo)."""
+
+    rad: Interval
+    success: Interval
+
+
+def optimal_sampled(
+    likelihoods: ArrayLike,
+    prior: ArrayLike | int,
+    *,
+    aux: ArrayLike | None = None,
+    success: ArrayLike | None = None,
+    confidence: float = 0.95,
+) -> SampledAttack:
+    """Algorithm 1 on outputs that were drawn: P(θ | z), a row an output and a column a value.
+
+    As ``rad_sampled``, and the success E_θ[Σ_x Σ_{z: a(z) = x, success[g, z]} P(z | θ)] of the same
+    guesses g. Rows are up to a factor, and independent; each interval has the confidence.
+    """
+    masses, chances = as_prior(prior), np.asarray(likelihoods, dtype=np.float64)
+    if chances.ndim != 2 or chances.shape[1] != masses.size:
+        raise ValueError(
+            f"likelihoods must have one row an output and {masses.size} columns, got shape "
+            f"{chances.shape}"
+        )
+    if not (np.isfinite(chances) & (chances >= 0)).all() or not (chances @ masses > 0).all():
+        raise ValueError("likelihoods must be finite, not negative, and not all 0 for an output")
+    table, level = as_success(success, masses.size), _level(confidence)
+    gains, hits = _best_guesses(chances, masses, as_labels(aux, masses.size), table)
+    return SampledAttack(_bernstein(gains, _gain_span(table), level), _bernstein(hits, 1.0, level))
+
+
+def _gain_span(success: FloatArray | None) -> float:
+    """The length of an interval that holds all gains.
+
+    Perfect reconstruction never loses: the guess is the likeliest value, or misses on purpose.
+    """
+    return 1.0 if success is None else 2.0
+
+
+def _level(confidence: float) -> float:
+    return _validate.strictly_between_zero_and_one("confidence", confidence)
+
+
+def _bernstein(draws: FloatArray, span: float, level: float) -> Interval:
+    """The mean of draws from an interval of length ``span``.
+
+    P(|mean − E| > √(2V ln(2/β)/n) + 7 R ln(2/β)/(3(n − 1))) ≤ 2β with range R.
+    """
+    if draws.size < 2:
+        raise ValueError(f"outputs must be at least 2, got {draws.size}")
+    mean, log_term = float(draws.mean()), math.log(4 / (1 - level))
+    reach = math.sqrt(2 * draws.var(ddof=1) * log_term / draws.size)
+    reach += 7 * span * log_term / (3 * (draws.size - 1))
     return Interval(mean, max(mean - reach, 0.0), min(mean + reach, 1.0), level)
 
 
-def _best_gains(
+def _best_guesses(
     likelihoods: FloatArray, prior: FloatArray, labels: Labels, success: FloatArray | None
 ) -> FloatArray:
-    overall = likelihoods @ prior
-    weights = (likelihoods / overall[:, None] - 1) * prior
-    total = np.zeros(len(weights))
+    """Of every output, the gain of the best guess and the chance that it is right."""
+    posterior = likelihoods * prior
+    posterior /= posterior.sum(axis=1, keepdims=True)
+    weights = posterior - prior
+    rows = np.arange(len(weights))
+    gains, hits = np.zeros((2, len(weights)))
     for label in range(int(labels.max()) + 1):
-        mine = labels == label
+        mine = np.flatnonzero(labels == label)
         if success is None:
-            best = weights[:, mine].max(axis=1)
-            total += best if mine.all() else np.maximum(best, 0.0)
+            best = mine[weights[:, mine].argmax(axis=1)]
+            gain, hit = weights[rows, best], posterior[rows, best]
+            if mine.size < prior.size:
+                # Where every value of the label loses, a value of another label misses on purpose.
+                gain, hit = np.where(gain < 0, 0.0, [gain, hit])
         else:
-            total += (weights[:, mine] @ success[:, mine].T).max(axis=1)
-    return total
+            table = success[:, mine]
+            found = weights[:, mine] @ table.T
+            best = found.argmax(axis=1)
+            gain = found[rows, best]
+            hit = np.einsum("ij,ij->i", posterior[:, mine], table[best])
+        gains += gain
+        hits += hit
+    return np.stack([gains, hits])
 
 
 class Continuous(Protocol):

@@ -4,5 +4,6 @@
 - `renyi`: reconstruction robustness from Rényi DP (Balle 2022, Guo 2023).
 - `singling_out`: singling out and Narcissus resiliency.
 - `leakage`: memorisation, unbiased reconstruction, bits of a secret.
+- `generalisation`: losses on training records and on fresh ones.
 - `report`: all bounds side by side, as `risk` and `compare-bounds` print them.
 """

@@ -242,20 +242,23 @@ class SharpestBound:
     def success(self, baseline: ArrayLike, guarantee: Guarantee) -> FloatArray:
         return _smallest([values for _, values in self._each(baseline, guarantee)])
 
-    def binding(self, baseline: ArrayLike, guarantee: Guarantee) -> str:
-        """The name of the bound that gives the value, of the target with the largest gain."""
+    def binding(self, baseline: ArrayLike, guarantee: Guarantee) -> RiskBound:
+        """The bound that gives the value, of the target with the largest gain."""
         base = np.atleast_1d(_validate.probabilities("baseline", baseline))
-        each = [(name, np.atleast_1d(values)) for name, values in self._each(base, guarantee)]
+        each = [(bound, np.atleast_1d(values)) for bound, values in self._each(base, guarantee)]
         worst = int(np.argmax(_smallest([values for _, values in each]) - base))
         return min(each, key=lambda entry: float(entry[1][worst]))[0]
 
-    def _each(self, baseline: ArrayLike, guarantee: Guarantee) -> list[tuple[str, FloatArray]]:
+    def _each(
+        self, baseline: ArrayLike, guarantee: Guarantee
+    ) -> list[tuple[RiskBound, FloatArray]]:
         sharp: RiskBound = (
             ProfileRecursionBound() if self.any_event else PriorExactBound(self.priors)
         )
+        unified = UnifiedBound()
         return [
-            (sharp.name, sharp.success(baseline, as_replace_one(guarantee))),
-            (UnifiedBound.name, UnifiedBound().success(baseline, guarantee)),
+            (sharp, sharp.success(baseline, as_replace_one(guarantee))),
+            (unified, unified.success(baseline, guarantee)),
         ]
 
 

@@ -45,15 +45,28 @@ RISK_BOUNDS: tuple[RiskBound, ...] = (*ANY_EVENT, *EXACT_MATCH, BinaryPriorBound
 BASELINE_GRID: tuple[float, ...] = tuple(i / 100 for i in range(101))
 
 
-def risk_bounds(records: int | None = None, delta: float = 1e-5) -> tuple[RiskBound, ...]:
-    """The bounds to list; with the number of records, those on the average table as well.
+def risk_bounds(
+    records: int | None = None, delta: float = 1e-5, prior: ArrayLike | None = None
+) -> tuple[RiskBound, ...]:
+    """The bounds to list for one target.
 
-    `delta` is where `thm35` reads the (ε, δ) of a guarantee that is not stated as a pair.
+    Args:
+        records: how many records the table has, for the bounds on the average table as well.
+        delta: where `thm35` reads the (ε, δ) of a guarantee that is not stated as a pair.
+        prior: the probability of each value of the secret: a smaller `prior-exact`, and `binary`
+            for two values only.
+
+    Returns:
+        The bounds in the order of reports, those with the fewest assumptions first.
     """
-    stated = tuple(
-        OneTargetBound(delta) if isinstance(bound, OneTargetBound) else bound
-        for bound in RISK_BOUNDS
-    )
+    whole = None if prior is None else np.atleast_2d(np.asarray(prior, dtype=np.float64))
+    tuned: dict[str, RiskBound] = {
+        OneTargetBound.name: OneTargetBound(delta),
+        PriorExactBound.name: PriorExactBound(whole),
+    }
+    several = whole is not None and whole.shape[1] != 2
+    listed = [each for each in RISK_BOUNDS if not (several and each.name == BinaryPriorBound.name)]
+    stated = tuple(tuned.get(bound.name, bound) for bound in listed)
     return stated if records is None else (*stated, SinglingOut(records), Narcissus(records))
 
 
@@ -62,10 +75,17 @@ def risk_report(
 ) -> dict[str, Any]:
     """Success and advantage by every bound that applies at this baseline, ready for JSON.
 
-    `success` and `advantage` at the top are those of `bound`, the smallest that holds for every
-    prior and exact match; `any_event` has those of the smallest that holds for every success
-    event; `tv` bounds the advantage at any baseline. Bounds for replace-one neighbours take an
-    add-or-remove-one guarantee through `as_replace_one`; each row has the guarantee it used.
+    Args:
+        baseline: the success of the best guess without the release.
+        guarantee: of either neighbouring relation.
+        bounds: those to list, by `risk_bounds`.
+
+    Returns:
+        `success` and `advantage` at the top are those of `bound`, the smallest that holds for every
+        prior and exact match; `any_event` has those of the smallest that holds for every success
+        event; `tv` bounds the advantage at any baseline. Bounds for replace-one neighbours take an
+        add-or-remove-one guarantee through `as_replace_one`; each row has the guarantee it used,
+        and `not_applicable` the reasons of the bounds that do not hold.
     """
     try:
         (base,) = np.atleast_1d(_validate.probabilities("baseline", baseline)).tolist()
@@ -79,7 +99,7 @@ def risk_report(
     left_out: dict[str, str] = {}
     for bound in bounds:
         used, reason = _suit(bound, guarantee)
-        value = math.nan if reason else float(bound.success(base, used))
+        value = math.nan if reason else bound.success([base], used).item()
         if math.isnan(value):
             left_out[bound.name] = reason or f"it does not cover a baseline of {base:g}"
             continue
@@ -108,7 +128,13 @@ def compare_bounds(
 ) -> dict[str, Any]:
     """Success by every bound that applies, over many baselines: a table or a figure, for JSON.
 
-    A baseline that a bound does not cover is None. Relations are treated as in `risk_report`.
+    Args:
+        baselines: successes of the best guess without the release.
+        guarantee: of either neighbouring relation, which is treated as in `risk_report`.
+        bounds: those to list, by `risk_bounds`.
+
+    Returns:
+        `bounds` has one list of successes per bound, None where it does not cover a baseline.
     """
     base = _validate.probability_vector("baselines", np.atleast_1d(np.asarray(baselines)))
     rows: dict[str, dict[str, Any]] = {}

@@ -71,7 +71,7 @@ class SinglingOut:
         weight = _validate.probabilities("baseline", baseline)
         # succ ≤ n (1 − f(w))
         bound = np.minimum(1.0, self.records * guarantee.power(weight))
-        return np.where(weight * self.records <= 1, bound, math.nan)
+        return np.where(weight <= 1 / self.records, bound, math.nan)
 
 
 def singling_out_approx(

@@ -15,6 +15,7 @@ from reconbench.datasets.network.baynet import BayNet
 from reconbench.datasets.network.bif import as_baynet
 from reconbench.datasets.network.bif_reader import BifNetwork
 from reconbench.datasets.network.elimination import Floats
+from reconbench.missing_package import needed_by
 
 
 @contextmanager
@@ -36,7 +37,7 @@ def to_pgmpy(net: BayNet, *, labels: bool = False) -> Any:
 
     With ``labels``, the states are the labels instead of the codes.
     """
-    with quiet_pgmpy():
+    with needed_by("a pgmpy model", "pgmpy"), quiet_pgmpy():
         from pgmpy.factors.discrete import TabularCPD
         from pgmpy.models import DiscreteBayesianNetwork
 
@@ -71,7 +72,7 @@ def from_pgmpy(
     Raises:
         DomainError: the model is not discrete, lacks a CPD, is cyclic or does not fit the domain.
     """
-    with quiet_pgmpy():
+    with needed_by("a pgmpy model", "pgmpy"), quiet_pgmpy():
         from pgmpy.models import DiscreteBayesianNetwork
     if not isinstance(model, DiscreteBayesianNetwork):
         raise DomainError(

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from reconbench.datasets.domain import DomainError
 from reconbench.datasets.sources._csv import MAX_CELL, TextColumn, check_header
+from reconbench.missing_package import needed_by
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,7 +33,8 @@ def read_frame(frame: pd.DataFrame) -> tuple[list[TextColumn], dict[str, str]]:
     NaN, None and NA become empty cells. Numbers that are all whole are written without a point:
     gaps turn whole numbers into floats.
     """
-    import pandas as pd
+    with needed_by("a table as a DataFrame", "pandas"):
+        import pandas as pd
 
     if not isinstance(frame, pd.DataFrame):
         raise DomainError(f"a table must be a path or a DataFrame, got {type(frame).__name__}")

@@ -11,6 +11,7 @@ import numpy as np
 
 from reconbench.datasets.own_table.frames import CELLS, DATES, UnusableColumn, make_text_column
 from reconbench.datasets.sources._csv import CsvError, TextColumn, check_header
+from reconbench.missing_package import needed_by
 
 # What pandas calls the index of a frame, which is no column of it.
 _INDEX = re.compile(r"__index_level_\d+__")
@@ -20,12 +21,9 @@ MAX_BYTES = 4 << 30  # unpacked
 
 def read_parquet(path: Path) -> tuple[list[TextColumn], dict[str, str]]:
     """The columns of a Parquet file, and why others cannot be used; needs pyarrow."""
-    try:
+    instead = "save the table as CSV"
+    with needed_by(f"{path}: Parquet", "pyarrow", extra="parquet", instead=instead):
         arrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
-    except ImportError:
-        raise CsvError(
-            "Parquet needs pyarrow: pip install 'reconbench[parquet]', or save the table as CSV"
-        ) from None
     try:
         with parquet.ParquetFile(path) as file:
             _check_size(file.metadata)

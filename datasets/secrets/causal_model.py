@@ -12,8 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from reconbench.datasets.domain import DomainError
+from reconbench.missing_package import needed_by
 
 Floats = npt.NDArray[np.float64]
+
+SCORING = "scoring by a language model"
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,13 +50,8 @@ class CausalScorer:
             raise DomainError(
                 f"no folder {str(folder)!r}; give one that a model was saved to by save_pretrained"
             )
-        try:
+        with needed_by(SCORING, "transformers"):
             library: Any = import_module("transformers")
-        except ImportError as error:
-            raise DomainError(
-                f"scoring by a language model needs transformers ({error}); "
-                "install it with: pip install transformers"
-            ) from error
         model = library.AutoModelForCausalLM.from_pretrained(str(folder), local_files_only=True)
         tokenizer = library.AutoTokenizer.from_pretrained(str(folder), local_files_only=True)
         model.eval()
@@ -71,7 +69,8 @@ class CausalScorer:
 
     def _cost(self, text: str) -> tuple[float, int]:
         """− Σ log P(token | those before it), and how many tokens have something before them."""
-        import torch
+        with needed_by(SCORING, "torch"):
+            import torch
 
         start = getattr(self.tokenizer, "bos_token_id", None)
         tokens = [] if start is None else [start]

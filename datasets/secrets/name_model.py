@@ -6,7 +6,7 @@ import heapq
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import count, islice
 from typing import Self
 
@@ -24,39 +24,74 @@ MOST_PREFIXES = 1 << 20
 
 @dataclass(frozen=True, eq=False)
 class NameModel:
-    """A character n-gram model: P(next character | the last ``order`` − 1 of them).
+    """A character model of names: by how they begin, and where too few begin so, by n-grams.
 
-    With ``smoothing`` α and A characters, the end of the name included, P(c | h) =
-    (N(h c) + α)/(N(h) + α A). α > 0 gives every finite text over the alphabet a positive chance
-    and lets no text go on for ever, so the chances of all of them add up to 1.
+    The n-gram looks at the last ``order`` − 1 characters h. With ``smoothing`` α and A characters,
+    the end of the name included, q(c | h) = (N(h c) + α)/(N(h) + α A). α > 0 gives every finite
+    text over the alphabet a positive chance and lets no text go on for ever, so the chances of all
+    of them add up to 1.
+
+    What follows depends on all that is written, not on its last characters: "am" ends Adam and
+    William, but hardly any name that begins with Jam ends there. So P(c | t) =
+    (N(t c…) + κ q(c | h))/(N(t…) + κ), where N(t…) counts the names that begin with t, and the
+    n-gram counts as much as κ = ``n_gram_weight`` names. For κ = ∞ the model is the n-gram alone.
+    It ranks fragments such as Jam and Dan among the likeliest names.
     """
 
     order: int
     smoothing: float
     alphabet: tuple[str, ...]
     counts: Mapping[str, Counter[str]]
+    n_gram_weight: float = math.inf
+    begun: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
-    def fit(cls, names: Sequence[str], order: int = 3, smoothing: float = 0.01) -> Self:
-        """Count the n-grams of a list of names; a name that stands twice counts twice."""
+    def fit(
+        cls,
+        names: Sequence[str] | Mapping[str, int],
+        order: int = 3,
+        smoothing: float = 0.01,
+        n_gram_weight: float = 1.0,
+    ) -> Self:
+        """Count the n-grams of a list of names; a name that stands twice counts twice.
+
+        Names with counts, as a mapping, count as often as it says.
+        """
         if order < 1:
             raise DomainError(f"order must be at least 1 character, got {order}")
         if not 0 < smoothing < math.inf:
             raise DomainError(f"smoothing must be > 0, got {smoothing:g}")
-        if not names or any(not name or END in name for name in names):
+        if not n_gram_weight > 0:
+            raise DomainError(
+                f"n_gram_weight must be > 0, or inf for n-grams alone, got {n_gram_weight:g}"
+            )
+        listed = Counter(names)
+        if not listed or any(not name or END in name for name in listed):
             raise DomainError("names must hold at least one name, each of them one line of text")
+        if min(listed.values()) < 1:
+            raise DomainError("names with counts must each count at least 1")
         counts: dict[str, Counter[str]] = defaultdict(Counter)
-        for name in names:
+        begun: Counter[str] = Counter()
+        for name, number in listed.items():
+            begun[""] += number
             for at, character in enumerate(name + END):
-                counts[_history(name[:at], order)][character] += 1
-        alphabet = sorted({character for name in names for character in name})
-        return cls(order, smoothing, (*alphabet, END), dict(counts))
+                counts[_history(name[:at], order)][character] += number
+                begun[name[:at] + character] += number
+        alphabet = sorted({character for name in listed for character in name})
+        return cls(order, smoothing, (*alphabet, END), dict(counts), n_gram_weight, begun)
 
     def chances(self, prefix: str) -> Floats:
         """P(next character | what is written so far), in the order of the alphabet."""
         seen = self.counts.get(_history(prefix, self.order), Counter())
         total = seen.total() + self.smoothing * len(self.alphabet)
-        return np.array([(seen[character] + self.smoothing) / total for character in self.alphabet])
+        n_gram = np.array(
+            [(seen[character] + self.smoothing) / total for character in self.alphabet]
+        )
+        if math.isinf(self.n_gram_weight):
+            return n_gram
+        weight = self.n_gram_weight
+        longer = np.array([self.begun.get(prefix + character, 0) for character in self.alphabet])
+        return np.asarray((longer + weight * n_gram) / (self.begun.get(prefix, 0) + weight))
 
     def log_prob(self, name: str) -> float:
         """The log-probability of a whole name; −inf if it has a character that no name had."""

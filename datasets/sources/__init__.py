@@ -1,7 +1,8 @@
 """Loaders of public files.
 
 - ``acs``, ``fire``: the sources behind the shipped priors, downloaded into a checked cache
-- ``idx``, ``vectors``: images and numeric records of one's own
+- ``packages``: images and names that registries of packages carry
+- ``idx``, ``vectors``: images and numeric records of one's own; ``resizing`` them
 """
 
 from reconbench.datasets.sources._download import SourceError

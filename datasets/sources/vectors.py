@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from reconbench.datasets.domain import DomainError
 from reconbench.datasets.sources.idx import IdxError, read_idx
+from reconbench.missing_package import needed_by
 
 Floats = npt.NDArray[np.float64]
 
@@ -37,7 +38,8 @@ def _read(path: Path) -> npt.NDArray[np.generic]:
     if path.suffix == ".npy":
         return np.asarray(np.load(path, allow_pickle=False))
     if path.suffix == ".csv":
-        import pandas as pd
+        with needed_by("reading records from a CSV file", "pandas", instead="give a .npy"):
+            import pandas as pd
 
         return pd.read_csv(path).to_numpy()
     try:

@@ -2,7 +2,8 @@
 
     python docs/generate audit_ldp --out docs/audit-ldp.csv
 
-After Guerra-Balboa 2026, Figure 5: 3,052 equally likely values, 10^6 trials; takes some minutes.
+After Guerra-Balboa 2026, Figure 5: 3,052 equally likely values, 10^6 trials, as in the suite
+``rad-fig5``; takes some minutes.
 ``python docs/generate figures audit-ldp`` draws the table.
 """
 
@@ -12,11 +13,9 @@ import argparse
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
-from reconbench.benchmarks.audits.ldp import CHANNELS, client_of, estimates, play
-from reconbench.benchmarks.game.random_streams import make_stream
+from reconbench.benchmarks.computations.rad.audits import play_audits
 from reconbench.datasets.atomic_files import write_atomic
 from reconbench.reports.figures.svg import (
     PALETTE,
@@ -37,18 +36,15 @@ EPSILONS = (2.0, 4.0, 6.0, 8.0, 10.0, 11.0, 12.0, 13.0, 14.0, 16.0)
 MECHANISMS = ("grr", "ss", "oue")
 
 
-def play_audits(
+def tabulate_audits(
     mechanisms: Sequence[str], epsilons: Sequence[float], values: int, trials: int, seed: int
 ) -> pd.DataFrame:
     """One row per audit; an infinite end is missing."""
-    prior = np.full(values, 1 / values)
     rows = []
     for name in mechanisms:
         for epsilon in epsilons:
-            axes = {"mechanism": name, "epsilon": epsilon, "values": values, "seed": seed}
-            client = client_of(CHANNELS[name](epsilon, values))
-            outcome = play(client, name, prior, trials, make_stream("audit figure", axes))
-            for estimate in estimates(outcome, name, prior, confidence=CONFIDENCE):
+            outcome, found = play_audits(name, epsilon, values, trials, CONFIDENCE, seed)
+            for estimate in found:
                 numbers = estimate.to_dict()
                 rows.append(
                     {
@@ -117,7 +113,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--trials", type=int, default=TRIALS)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(arguments)
-    audits = play_audits(
+    audits = tabulate_audits(
         options.mechanism or MECHANISMS,
         options.epsilon or EPSILONS,
         options.domain_size,

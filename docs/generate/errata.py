@@ -126,10 +126,10 @@ ERRATA = (
         KULYNYCH,
         "figure 4, how much lower the worst-case risk is",
         "up to 33 %",
-        "up to 34.1 %",
-        "33 % is an effect of the grid on which privacy losses are rounded up: 10 compositions "
-        "of a discrete Gaussian on a grid of 1e-3 give 32.9 % at the level of the nation. A "
-        "fine grid gives more, and most for blocks. The bound holds on either grid.",
+        "up to 34.2 %",
+        "33 % is an effect of privacy losses that are rounded up to a grid: 10 compositions of a "
+        "discrete Gaussian give 32.9 % at the level of the nation on a grid of 1e-3. Losses that "
+        "are split between the grid's points give more, and most for blocks. Both bounds hold.",
     ),
     Erratum(
         "guerra-balboa-5.2",
@@ -180,6 +180,17 @@ ERRATA = (
         "any values",
         "values at equal gaps; an upper bound otherwise",
         "The case is Laplace noise on the values 0, 0.1 and 1 at ε = 1.",
+    ),
+    Erratum(
+        "guerra-balboa-5.5",
+        GUERRA_BALBOA,
+        "Example 5.5 and the bounds of figure 3",
+        "a step of DP-SGD is 1/σ-GDP",
+        "2/σ-GDP for RAD, in which one record replaces another",
+        "1/σ is for a record that is left out. Two clipped gradients can be 2C apart, and are so "
+        "in the case: two records that differ in the class alone, under logistic regression. An "
+        "attack on records of the ACS prior exceeds the printed bound, too: "
+        "[DP-SGD](rad.md#dp-sgd).",
     ),
     Erratum(
         "guerra-balboa-figure-5",

@@ -16,12 +16,12 @@ from reconbench.bounds.gradients import (
     risk_corridor,
     zero_guess_error,
 )
+from reconbench.reports.figures.spreads import Spread, draw_spreads
 from reconbench.reports.figures.svg import (
     PALETTE,
     SOFT,
     Axis,
     Band,
-    Dots,
     Line,
     Panel,
     Rules,
@@ -149,20 +149,8 @@ def draw_errors(quantiles: list[ErrorQuantiles]) -> str:
 
 def _error_panel(title: str, points: list[ErrorQuantiles], y: Axis) -> Panel:
     x = Axis("noise multiplier σ", 0.0008, 12.5, log=True)
-    ranges = (("05", "95", "5 to 95 %", 0.15, 1.2), ("25", "75", "25 to 75 %", 0.25, 6.0))
-    bands = [
-        Band(
-            [(p.sigma, p.law[low], p.law[high]) for p in points], f"law, {name}", PALETTE[0], shade
-        )
-        for low, high, name, shade, _ in ranges
+    spreads = [
+        Spread(p.sigma, tuple(p.seen[end] for end in ENDS), tuple(p.law[end] for end in ENDS))
+        for p in points
     ]
-    boxes = [
-        Rules(
-            [(p.sigma, p.seen[low], p.sigma, p.seen[high]) for p in points],
-            f"seen, {name}",
-            width=width,
-        )
-        for low, high, name, _, width in ranges
-    ]
-    medians = Dots([(p.sigma, p.seen["50"]) for p in points], "seen, median", "#f0e442", radius=1.5)
-    return Panel(x, y, [*bands, *boxes, medians], title, width=270, height=180)
+    return Panel(x, y, draw_spreads(spreads), title, width=270, height=180)

@@ -324,8 +324,8 @@ def time() -> alt.Chart:
     return found
 
 
-def bounds(title: str, x: alt.X, lines: bool = True) -> alt.FacetChart:
-    """A mark per bound, and lines between them unless what they differ in has no order."""
+def bounds(title: str, x: alt.X) -> alt.FacetChart:
+    """A line with marks per bound."""
     colour, shape = _colour_and_shape("bound", "bound", 3)
     y = alt.Y("value:Q", title=title, aggregate="mean", scale=alt.Scale(zero=False))
     mean = alt.Tooltip("value:Q", aggregate="mean", title="mean over rows", format=".4g")
@@ -339,9 +339,7 @@ def bounds(title: str, x: alt.X, lines: bool = True) -> alt.FacetChart:
         tooltip=[_text("bound", "bound"), _text("budget", "ε"), mean],
     )
     return _panels(
-        alt.LayerChart(layer=[line, marks] if lines else [marks]).properties(
-            width=WIDTH // 2, height=200
-        ),
+        alt.LayerChart(layer=[line, marks]).properties(width=WIDTH // 2, height=200),
         columns=2,
     )
 
@@ -396,18 +394,6 @@ def drawings() -> dict[str, Any]:
         "time": time(),
         "bounds": bounds("95 % ceiling, % of n", by_budget()),
         "calibration": calibration(),
-        "computed": bounds("value of the bound", _by_size("epsilon", "privacy budget ε", "log")),
-        "computed-baseline": bounds(
-            "value of the bound", _by_size("value_baseline", "baseline", "linear")
-        ),
-        "computed-risk": bounds(
-            "value of the bound", _by_size("value_risk", "risk that is allowed", "linear")
-        ),
-        "computed-levels": bounds(
-            "value of the bound",
-            alt.X("targets:N", title=None, sort=None, axis=alt.Axis(labelAngle=-35)),
-            lines=False,
-        ),
     }
     found = {name: chart.to_dict() for name, chart in made.items()}
     for each in found.values():

@@ -25,6 +25,7 @@ from generate.own_data import list_own_figures
 from generate.rendering import render
 from generate.reproduction_games import describe_figures, read_games
 from reconbench.attacks.metrics import WithinL1
+from reconbench.benchmarks.computations.computation import Point
 from reconbench.benchmarks.computations.gradient_errors import images, simulate
 from reconbench.benchmarks.computations.guarantees import DISCRETISATION
 from reconbench.benchmarks.game.play import AttackSpec, Game, Round, play
@@ -37,7 +38,6 @@ from reconbench.bounds import (
     ApproxDP,
     GaussianDP,
     Guarantee,
-    ReRoRenyi,
     ReRoZCDP,
     UnifiedBound,
     beta,
@@ -53,7 +53,7 @@ from reconbench.bounds import (
 )
 from reconbench.bounds.audit import LdpAuditor, mcmc
 from reconbench.bounds.gradients import GradientError, identification_sigma, risk_corridor
-from reconbench.bounds.guarantees.composed import dp_sgd, dp_sgd_renyi
+from reconbench.bounds.guarantees.composed import dp_sgd
 from reconbench.bounds.rad import dp_sgd_sigma
 from reconbench.datasets.shipped import acs
 from reconbench.mechanisms.gradient_steps import GradientStep, OptimalNetwork
@@ -61,12 +61,15 @@ from reconbench.mechanisms.gradient_steps import GradientStep, OptimalNetwork
 DELTA = 1e-5
 # Simulated errors of figures 4 and 5 of Riess 2026: how many, and the norm of their records.
 SAMPLES, NORM = 500, 1.01
+# Rows of the attacker's layer in figure 2 of Riess 2026; 25 is what its theorem asks for here.
+ROWS = (1, 25, 1000)
+# Trainings behind figure 3 of Guerra-Balboa 2026 on this page.
+TRAININGS = 200
 DIGITS_9 = 1e-9
 NAMES = 0.00545
 # SST-2 has 67,349 sentences: batches of 256 make 264 steps per pass, for three passes.
 SAMPLING, STEPS = 256 / 67_349, 3 * 264
 NOISE = (0.5715, 0.6072, 0.6366, 0.6945, 0.7498)
-ORDERS = 1 + np.geomspace(0.05, 200, 120)
 RISKS = (0.1, 0.15, 0.25)
 PERCENTILES = (0.05, 0.5, 0.95)
 # What imputation guesses for table 1 of Guerra-Balboa 2026.
@@ -148,8 +151,11 @@ def kulynych() -> Values:
         "dp_sgd_epsilons": [
             dp_sgd(sigma, SAMPLING, STEPS, discretisation=5e-4).epsilon_at(DELTA) for sigma in NOISE
         ],
-        "saved_dp_sgd": [saved_dp_sgd(risk) for risk in RISKS],
+        "saved_dp_sgd": saved_dp_sgd(),
         "saved_gaussian": [saved_gaussian(risk) for risk in RISKS],
+        "text": trained_models("kulynych-fig1"),
+        "images": trained_models("kulynych-fig7"),
+        "baselines": census_baselines(),
     }
 
 
@@ -178,20 +184,43 @@ def census_levels() -> list[tuple[str, float]]:
     return [choose(saved, key=lambda level: level[1]) for choose in (min, max)]
 
 
-def saved_dp_sgd(risk: float) -> float:
-    """The share of noise that DP-SGD saves at a worst-case advantage, against the Rényi bound."""
+def saved_dp_sgd() -> list[float]:
+    """The share of noise that DP-SGD saves at worst-case advantages, against the Rényi bound."""
+    every = find_suite("kulynych-fig1").points()
+    found = {point.risk: point.row().ceilings for point in every if point.kind == "training-noise"}
+    return [1 - found[risk]["f-dp"]["mean"] / found[risk]["rero-rdp"]["mean"] for risk in RISKS]
 
-    def ours(sigma: float) -> float:
-        return dp_sgd(sigma, SAMPLING, STEPS, discretisation=1e-3).total_variation()
 
-    def renyi(sigma: float) -> float:
-        return worst_advantage(ReRoRenyi(), dp_sgd_renyi(sigma, SAMPLING, STEPS, ORDERS))[0]
+def trained_models(suite: str) -> Values:
+    """Accuracies at a risk by bound, and of the published runs, with the risk of the noisiest."""
+    every = [point for point in find_suite(suite).points() if point.kind == "training-risk"]
+    runs = [point for point in every if point.risk is None]
+    noisiest = max(runs, key=lambda point: point.asked["noise"])
+    return {
+        "at": {
+            point.risk: {name: each["mean"] for name, each in point.row().ceilings.items()}
+            for point in every
+            if point.risk is not None
+        },
+        "accuracies": [point.asked["accuracy"] for point in runs],
+        "noisiest": noisiest.asked["accuracy"],
+        "noisiest_risk": noisiest.row().ceilings["rero-rdp"]["mean"],
+    }
 
-    return 1 - _noise(ours, risk) / _noise(renyi, risk)
+
+def census_baselines() -> dict[str, float]:
+    """The most that is saved at any level, against the bound from zCDP, by baseline (figure 9)."""
+    saved: dict[str, list[float]] = {}
+    for point in find_suite("kulynych-fig9").points():
+        risk = point.row().ceilings
+        saved.setdefault(str(point.options["baseline"]), []).append(
+            1 - risk["f-dp"]["mean"] / risk["rero-zcdp"]["mean"]
+        )
+    return {baseline: max(shares) for baseline, shares in saved.items()}
 
 
 def saved_gaussian(risk: float) -> float:
-    """The same for plain Gaussian noise, against the bound from zCDP."""
+    """The share of plain Gaussian noise that is saved, against the bound from zCDP."""
 
     def ours(sigma: float) -> float:
         return GaussianDP(1 / sigma).total_variation()
@@ -215,7 +244,26 @@ def guerra_balboa() -> Values:
             confidence: LdpAuditor().cap(10**6, confidence) for confidence in (0.98, 0.99, 0.995)
         },
         "imputed": [imputed(dataset, column) for dataset, column in IMPUTED],
+        "training": trained(27.0),
     }
+
+
+def trained(noise: float) -> Values:
+    """Figure 3 at one noise multiplier, from fewer trainings than the suite has."""
+    ((name, curve),) = find_suite("rad-fig3").computations()
+    fewer = curve.model_copy(update={"noise": [noise], "samples": TRAININGS})
+    points = list(fewer.points(name))
+    return {
+        "noise": noise,
+        "epsilon": points[0].promise.epsilon,
+        "samples": TRAININGS,
+        "known": {point.asked["known"]: read_values(point) for point in points},
+    }
+
+
+def read_values(point: Point) -> dict[str, float]:
+    """The values of a computed row, by name with ``_`` for signs."""
+    return {name.replace("-", "_"): value["mean"] for name, value in point.row().ceilings.items()}
 
 
 def imputed(dataset: str, column: str) -> Values:
@@ -246,13 +294,18 @@ def yildirim() -> Values:
 
 
 def riess() -> Values:
-    """Riess 2026, figures 1, 3, 4 and 5 in numbers."""
+    """Riess 2026, figures 1 to 5 in numbers."""
     sigma = identification_sigma(0.1, 11)
     (corridor,) = risk_corridor(1.0, 1, 10)
     return {
         "sigma": sigma,
         "crossing": sigma**2 * float(GradientError.of(1, 1.0).mse_quantile(0.1)),
         "corridor": corridor,
+        "rows": {
+            point.asked["rows"]: read_values(point)
+            for point in find_suite("riess-fig2").points()
+            if point.asked["rows"] in ROWS
+        },
         "fits": [fit_errors(figure, dimension) for figure, dimension in ((4, 4), (5, 3072))],
     }
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from generate import gradient_images, mcmc_table
 from reconbench.benchmarks.store.tightest import declared_bounds
 from reconbench.bounds import (
     FdpProgram,
@@ -165,6 +166,8 @@ TABLES: Mapping[str, tuple[str, Callable[[], str]]] = {
     "shipped": ("data.md", list_shipped),
     "raw-files": ("data.md", list_raw_files),
     "attributions": ("data-licences.md", list_attributions),
+    "gradient-images": ("gradients.md", gradient_images.show_table),
+    "mcmc-table1": ("mcmc.md", mcmc_table.show_table),
 }
 
 

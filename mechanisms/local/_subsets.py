@@ -1,4 +1,4 @@
-"""Uniform subsets, compiled: the one module of the local reports that imports numba.
+"""Uniform subsets, compiled; imported when first used, as numba is slow to import.
 
 Random numbers come in as uniforms, so the kernel is a plain function with a plain twin in the
 tests.
@@ -6,23 +6,16 @@ tests.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar, cast
-
-import numba
 import numpy as np
 import numpy.typing as npt
 
-Function = TypeVar("Function", bound=Callable[..., Any])
+from reconbench.compilation import compiled
+
 Codes = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
 
-def _compiled(function: Function) -> Function:
-    return cast("Function", numba.njit(cache=True)(function))
-
-
-@_compiled
+@compiled
 def subsets(values: Codes, keeps: npt.NDArray[np.bool_], uniforms: Floats, size: int) -> Codes:
     """For every value a subset of {0, …, size − 1} with it, or without it, otherwise uniform.
 

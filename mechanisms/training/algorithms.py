@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Protocol, Self
 
 import numpy as np
@@ -26,6 +26,8 @@ Floats = npt.NDArray[np.float64]
 
 # The most numbers that the weights of one call may hold: 4 GiB.
 MOST_WEIGHTS = 1 << 30
+# Models whose initial weights are drawn at once: the numbers are still in the cache when stored.
+_STARTED_TOGETHER = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,6 +90,21 @@ class Records:
             classes=classes,
         )
 
+    def with_bias(self, together: int) -> Records:
+        """The same with one more feature that is always 1, the last of all.
+
+        Zeros of it fill the list of each record up to a multiple of ``together`` features.
+        """
+        counts = np.diff(self.indptr)
+        indptr = np.concatenate([[0], np.cumsum(-(-(counts + 1) // together) * together)])
+        indices = np.full(indptr[-1], self.features, dtype=np.uintp)
+        values = np.zeros(indptr[-1], dtype=np.float32)
+        values[indptr[:-1] + counts] = 1.0
+        places = np.arange(len(self.indices)) + np.repeat(indptr[:-1] - self.indptr[:-1], counts)
+        indices[places] = self.indices
+        values[places] = self.values
+        return Records(indptr, indices, values, self.labels, self.features + 1, self.classes)
+
     def take(self, rows: Sequence[int] | npt.NDArray[np.int64]) -> Records:
         """Some of the records, in the given order."""
         chosen = np.asarray(rows, dtype=np.int64)
@@ -104,6 +121,26 @@ class Records:
             classes=self.classes,
         )
 
+    def join(self, others: Records) -> Records:
+        """These records, then the others."""
+        if (self.features, self.classes) != (others.features, others.classes):
+            raise MechanismError("records of other features or classes cannot be joined")
+        return Records(
+            indptr=np.concatenate([self.indptr, self.indptr[-1] + others.indptr[1:]]),
+            indices=np.concatenate([self.indices, others.indices]),
+            values=np.concatenate([self.values, others.values]),
+            labels=np.concatenate([self.labels, others.labels]),
+            features=self.features,
+            classes=self.classes,
+        )
+
+    def dense(self) -> npt.NDArray[np.float32]:
+        """One row a record, one column a feature."""
+        rows = np.repeat(np.arange(len(self)), np.diff(self.indptr))
+        table = np.zeros((len(self), self.features), dtype=np.float32)
+        table[rows, self.indices] = self.values
+        return table
+
 
 @dataclass(frozen=True, eq=False)
 class Models:
@@ -114,6 +151,11 @@ class Models:
     hidden: int
     classes: int
 
+    def add_noise(self, sd: float, rng: np.random.Generator) -> Models:
+        """The same models with Gaussian noise on every weight."""
+        noise = rng.normal(0.0, sd, self.weights.shape).astype(np.float32)
+        return replace(self, weights=self.weights + noise)
+
     def losses(self, record: Records) -> Floats:
         """The cross-entropy of one record under every model."""
         if (record.features, record.classes) != (self.features, self.classes):
@@ -122,11 +164,12 @@ class Models:
             raise MechanismError(f"losses are of one record at a time, got {len(record)}")
         from reconbench.mechanisms.training import kernels
 
-        width, classes = _layers(self.hidden, self.classes)
-        losses: Floats = kernels.losses(
-            0, len(record.indices), record.indices, record.values, int(record.labels[0]),
-            self.weights, self.features, width, classes,
-        )  # fmt: skip
+        full = record.with_bias(kernels.TOGETHER)
+        logits = kernels.logits(
+            full.indptr, full.indices, full.values, self.weights, full.features,
+            *_layers(self.hidden, self.classes),
+        ).astype(np.float64)  # fmt: skip
+        losses: Floats = np.logaddexp.reduce(logits, axis=1) - logits[:, record.labels[0]]
         return losses
 
 
@@ -160,8 +203,10 @@ class Network:
         at = 0
         for inputs, outputs, biases in layers:
             limit = np.sqrt(6 / (inputs + outputs))
-            block = rng.uniform(-limit, limit, (count, inputs * outputs))
-            weights[:, at : at + inputs * outputs] = block
+            for models in np.array_split(weights, -(-count // _STARTED_TOGETHER)):
+                models[:, at : at + inputs * outputs] = rng.uniform(
+                    -limit, limit, (len(models), inputs * outputs)
+                )
             at += inputs * outputs + biases
         return weights
 
@@ -214,9 +259,7 @@ class Sgd:
             kernels.sgd, self.network, records, weights, rng, threads,
             self.epochs, self.batch, self.rate, self.momentum,
         )  # fmt: skip
-        if self.output_noise:
-            weights += rng.normal(0.0, self.output_noise, weights.shape).astype(np.float32)
-        return models
+        return models.add_noise(self.output_noise, rng) if self.output_noise else models
 
 
 @dataclass(frozen=True)
@@ -256,7 +299,7 @@ class DpSgd:
 
     @property
     def guarantee(self) -> Guarantee:
-        """By dp-accounting's privacy loss distributions (extra ``accounting``)."""
+        """By distributions of the privacy loss, which are composed step by step."""
         from reconbench.bounds.guarantees.composed import GaussianRelease, composed
 
         step = GaussianRelease(self.noise, self.sampling, count=self.steps)
@@ -293,14 +336,17 @@ def _train_models(
 
     Compiled training lets go of the interpreter, so plain threads run side by side.
     """
-    width, classes = _layers(network.hidden, records.classes)
+    from reconbench.mechanisms.training import kernels
+
+    full = records.with_bias(kernels.TOGETHER)
+    layers = _layers(network.hidden, records.classes)
     count = len(weights)
     seeds = rng.integers(0, 1 << 32, count)
 
     def train(models: slice) -> None:
         kernel(
-            records.indptr, records.indices, records.values, records.labels, weights[models],
-            seeds[models], records.features, width, classes, *settings,
+            full.indptr, full.indices, full.values, full.labels, weights[models], seeds[models],
+            full.features, *layers, *settings,
         )  # fmt: skip
 
     parts = min(threads, count)

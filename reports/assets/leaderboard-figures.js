@@ -4,23 +4,13 @@ const selectRows = (chart, rows, all) => {
   const groups = new Map();
   rows.forEach((row) => {
     const computed = at("attack", row) === data.none && at("adversary", row) === data.none;
-    const mechanism = at("mechanism", row);
-    if (computed === chart.played || chart.needs.some((name) => at(name, row) === null)) return;
-    if (chart.lacks.some((name) => name in data.cells && at(name, row) !== null)) return;
-    if ((chart.among.length && !chart.among.includes(mechanism)) || chart.besides.includes(mechanism)) return;
+    if (computed || chart.needs.some((name) => at(name, row) === null)) return;
     const key = JSON.stringify(chart.alike.map((name) => at(name, row)));
     if (!groups.has(key)) groups.set(key, []);
     groups.get(key).push(row);
   });
-  const family = (group) => JSON.stringify(chart.alike.slice(0, -1).map((name) => at(name, group[0])));
   const count = (rows, name) => new Set(rows.map((row) => at(name, row))).size;
-  const families = new Map();
-  groups.forEach((group) => families.set(family(group), (families.get(family(group)) || []).concat(group)));
-  const kept = Array.from(groups.values()).filter((group) => {
-    if (chart.varies && count(group, chart.varies) < 2) return false;
-    const all = families.get(family(group));
-    return !chart.rival || count(all, chart.varies) >= count(all, chart.rival);
-  });
+  const kept = Array.from(groups.values()).filter((group) => !chart.varies || count(group, chart.varies) > 1);
   const gain = (row) => {
     const [top, prior] = [at("tightest_mean", row) ?? at("expected_success", row), at("baseline_expected", row)];
     return top === null || prior === null ? 0 : (top - prior) / at("n", row);

@@ -116,10 +116,7 @@ def build_spec(
 def fold_columns(columns: Sequence[str], value: str) -> list[dict[str, Any]]:
     """One line per ceiling: its bound's name and its value."""
     texts = {
-        field_name(name): name.removeprefix("ceiling_")
-        .removeprefix("value_")
-        .removesuffix(f"_{TOP}")
-        for name in columns
+        field_name(name): name.removeprefix("ceiling_").removesuffix(f"_{TOP}") for name in columns
     }
     return [
         {"fold": list(texts), "as": ["column", "raw"]},

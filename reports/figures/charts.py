@@ -57,12 +57,10 @@ class Chart:
     ``needs`` are columns that must have a value; ``varies`` is a column that must take at least two
     values among rows that agree in ``alike``; ``most`` is how many groups of ``alike`` it draws,
     those with most to gain first.
-    Where another figure draws the same rows against ``rival``, they are drawn against the column
-    with more values among rows that agree in all of ``alike`` but the last. ``lacks`` are columns
-    that must be empty; ``among`` and ``besides`` are the mechanisms that are drawn or not.
-    ``absent`` says why the figure is left out where no rows are left. ``measure`` is set where
-    readers choose between records and gains, and ``roles`` names the marks that are no attack.
-    leaderboard-figures.js selects by the same rules.
+    Computed rows have figures of their own, see ``computed``. ``absent`` says why the figure is
+    left out where no rows are left. ``measure`` is set where readers choose between records and
+    gains, and ``roles`` names the marks that are no attack. leaderboard-figures.js selects by the
+    same rules.
     """
 
     name: str
@@ -75,11 +73,6 @@ class Chart:
     absent: str
     spec: Mapping[str, Any]
     varies: str = ""
-    played: bool = True
-    rival: str = ""
-    lacks: tuple[str, ...] = ()
-    among: tuple[str, ...] = ()
-    besides: tuple[str, ...] = ()
     measure: str = ""
     roles: Mapping[str, str] = field(default_factory=dict)
 
@@ -106,30 +99,13 @@ def select_rows(
     groups: dict[tuple[Value, ...], list[Mapping[str, Value]]] = {}
     for row in rows:
         computed = row["attack"] == NO_ATTACK == row["adversary"]
-        fits = (
-            all(row.get(name) is not None for name in chart.needs)
-            and all(row.get(name) is None for name in chart.lacks)
-            and (not chart.among or row["mechanism"] in chart.among)
-            and row["mechanism"] not in chart.besides
-        )
-        if computed is not chart.played and fits:
+        if not computed and all(row.get(name) is not None for name in chart.needs):
             groups.setdefault(tuple(row[name] for name in chart.alike), []).append(row)
-    families: dict[tuple[Value, ...], list[Mapping[str, Value]]] = {}
-    for key, group in groups.items():
-        families.setdefault(key[:-1], []).extend(group)
-
-    def count_values(rows: Sequence[Mapping[str, Value]], column: str) -> int:
-        return len({row[column] for row in rows})
-
-    def is_drawn(key: tuple[Value, ...], group: Sequence[Mapping[str, Value]]) -> bool:
-        if chart.varies and count_values(group, chart.varies) < 2:
-            return False
-        family = families[key[:-1]]
-        return not chart.rival or (
-            count_values(family, chart.varies) >= count_values(family, chart.rival)
-        )
-
-    kept = [group for key, group in groups.items() if is_drawn(key, group)]
+    kept = [
+        group
+        for group in groups.values()
+        if not chart.varies or len({row[chart.varies] for row in group}) > 1
+    ]
     kept.sort(key=lambda group: -measure_interest(group))
     return [row for group in kept[: chart.most] for row in group], max(0, len(kept) - chart.most)
 
@@ -243,53 +219,6 @@ _SWEEPS = (
     _Sweep("n", "the number of records", "by-n", "n", "n", ("n",), f"{_TARGETS} + {_AT}"),
     _Sweep("k", "the size of the marginals", "by-k", "k", "k", ("k",), f"{_TARGETS} + {_AT}"),
 )
-# Guarantees whose numbers have names, such as the levels of a census.
-_NAMED = ("zcdp", "discrete-gaussian")
-
-
-# Columns of a computed row that say what was asked, not what came out.
-GIVEN = ("value_baseline", "value_risk")
-_BASELINE = "(datum.value_baseline > 0 ? ', baseline ' + format(datum.value_baseline, '.3~g') : '')"
-# Bounds computed without a game: name, title, column that varies and its text, column that is
-# equal in a panel, what the name of the panel says of it, and further rules for its rows.
-_COMPUTED: Sequence[tuple[str, str, str, str, str, str, Mapping[str, Any]]] = (
-    (
-        "computed",
-        "Bounds against the budget ε, computed",
-        "epsilon",
-        "ε",
-        "value_baseline",
-        f"datum.mechanism + {_BASELINE}",
-        {"lacks": ("value_risk",), "besides": _NAMED, "rival": "value_baseline"},
-    ),
-    (
-        "computed-risk",
-        "Bounds against the risk that is allowed, computed",
-        "value_risk",
-        "the risk",
-        "value_baseline",
-        f"datum.mechanism + {_BASELINE}",
-        {},
-    ),
-    (
-        "computed-levels",
-        "Bounds by level, computed",
-        "targets",
-        "the level",
-        "value_baseline",
-        f"datum.mechanism + {_BASELINE}",
-        {"among": _NAMED},
-    ),
-    (
-        "computed-baseline",
-        "Bounds against the baseline, computed",
-        "value_baseline",
-        "the baseline",
-        "guarantee",
-        "datum.guarantee",
-        {"lacks": ("value_risk",), "besides": _NAMED, "rival": "guarantee"},
-    ),
-)
 
 
 def list_charts(columns: Collection[str]) -> list[Chart]:
@@ -298,7 +227,6 @@ def list_charts(columns: Collection[str]) -> list[Chart]:
     # What games have in common that differ only in the budget and in which columns are hidden.
     alike = tuple(name for name in game if name not in DRAWN)
     shape = (*alike, "target_columns")
-    values = tuple(name for name in columns if name.startswith("value_") and name not in GIVEN)
     tops = tuple(name for name in _TOPS if name in columns)
     line = calculate(line=f"{_TARGETS.removeprefix(_COLON)}")
     parts = {name: title for name, title in PARTS.items() if name in columns}
@@ -429,29 +357,5 @@ def list_charts(columns: Collection[str]) -> list[Chart]:
             8,
             "no attack gave its guesses probabilities between 0 and 1",
             build_spec(game, "calibration", f"datum.panel + {_TOGETHER}", *_RELIABILITY),
-        ),
-        *(
-            Chart(
-                name,
-                title,
-                "Values of bounds for one target, computed without a table or an attack; the "
-                "metric says what they are. The lower a line, the tighter the bound; for a number "
-                "of queries, the higher.",
-                (*game, *_WHO, "guarantee", "value_baseline", "value_risk", *values),
-                ("value_baseline", varies),
-                ("dataset", "metric", "mechanism", alike_column),
-                12,
-                f"no computed rows differ in {varies_text} only",
-                build_spec(
-                    game,
-                    name,
-                    f"datum.dataset + ', ' + datum.metric + ', ' + {panel}",
-                    *fold_columns(values, "datum.raw"),
-                ),
-                varies=varies,
-                played=False,
-                **rules,
-            )
-            for name, title, varies, varies_text, alike_column, panel, rules in _COMPUTED
         ),
     ]

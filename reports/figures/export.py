@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -11,8 +12,11 @@ from importlib import import_module
 from textwrap import wrap
 from typing import Any
 
+from reconbench.benchmarks.store.summary import MEAN
+from reconbench.missing_package import needed_by
 from reconbench.reports.figures.chart_specs import SOURCE, field_name, fix_looks, role_styles
 from reconbench.reports.figures.charts import Chart, list_charts, select_rows
+from reconbench.reports.figures.computed import draw_suites
 from reconbench.reports.figures.overview import label_row
 from reconbench.reports.figures.roles import GUESSING, list_looks
 from reconbench.reports.leaderboard.columns.dictionary import ReportError, Value
@@ -67,13 +71,52 @@ def figure_csv(chart: Chart, rows: Sequence[Mapping[str, Value]]) -> str:
 def draw_leaderboard_figures(
     leaderboard: Leaderboard, formats: Sequence[Format]
 ) -> Iterator[FigureFile]:
-    """Draw every figure that the rows allow, in each format, with its numbers as CSV."""
-    converter = _import_converter()
+    """Draw every figure that the rows allow, in each format, with its numbers as CSV.
+
+    Figures of computed rows come first: as SVG they need no converter.
+    """
+    yield from _draw_computed_figures(leaderboard, formats)
+    yield from _draw_played_figures(leaderboard, formats)
+
+
+def _draw_computed_figures(
+    leaderboard: Leaderboard, formats: Sequence[Format]
+) -> Iterator[FigureFile]:
+    """One figure per suite, after the figures of the paper."""
+    for suite, drawing in draw_suites(leaderboard.summaries).items():
+        name = f"computed-{re.sub(r'[^0-9A-Za-z._-]', '_', suite)}"
+        yield FigureFile(f"{name}.csv", _format_computed(leaderboard, suite).encode())
+        for form in formats:
+            yield FigureFile(f"{name}.{form}", convert_svg(drawing, form))
+
+
+def _format_computed(leaderboard: Leaderboard, suite: str) -> str:
+    """What was asked for and what came out, a line per row."""
+    rows = [row for row in leaderboard.summaries if row.computed and row.dataset == suite]
+    told = ("metric", "column", "mechanism", "guarantee", "epsilon", "delta")
+    options = dict.fromkeys(name for row in rows for name in row.attack_options)
+    asked = [name for name in options if name not in told]
+    values = list(dict.fromkeys(name for row in rows for name in row.ceilings))
+    head = [*told, *asked]
+    lines = [
+        [
+            *(getattr(row, name) for name in told),
+            *(row.attack_options.get(name) for name in asked),
+            *(row.ceilings.get(name, {}).get(MEAN) for name in values),
+        ]
+        for row in rows
+    ]
+    return format_csv([[*head, *(f"value_{name}" for name in values)], *lines])
+
+
+def _draw_played_figures(
+    leaderboard: Leaderboard, formats: Sequence[Format]
+) -> Iterator[FigureFile]:
     for chart, rows in _choose_charts(leaderboard):
         yield FigureFile(f"{chart.name}.csv", figure_csv(chart, rows).encode())
         spec = _write_spec(chart, rows, leaderboard)
         for form in formats:
-            yield FigureFile(f"{chart.name}.{form}", _render(converter, spec, form))
+            yield FigureFile(f"{chart.name}.{form}", _render(_import_converter(), spec, form))
 
 
 def list_figures(leaderboard: Leaderboard) -> dict[str, str]:
@@ -151,13 +194,9 @@ def _render(converter: Any, spec: str, form: Format) -> bytes:
 
 
 def _import_converter() -> Any:
-    try:
+    instead = "save them from the page leaderboard.html"
+    with needed_by("saving figures", "vl_convert", extra="figures", instead=instead):
         return import_module("vl_convert")
-    except ImportError:
-        raise ReportError(
-            "this format needs vl-convert: pip install 'reconbench[figures]'; the page "
-            "leaderboard.html saves its figures without it"
-        ) from None
 
 
 def _make_plain(value: Value) -> Value:

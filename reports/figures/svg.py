@@ -19,6 +19,7 @@ from typing import Protocol
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 from reconbench.reports.leaderboard.columns.dictionary import ReportError
+from reconbench.reports.text.number_format import scientific
 from reconbench.reports.text.templates import printable
 
 # Okabe and Ito's colours, distinguishable with any colour vision and on light and dark.
@@ -29,7 +30,7 @@ INK, SOFT, GRID = "#1c1f24", "#5b626d", "#e2e0da"
 
 _FONT = "system-ui, 'Segoe UI', Roboto, 'Noto Sans', sans-serif"
 _LEFT, _RIGHT, _TOP, _BOTTOM, _TITLE = 76, 24, 30, 62, 44
-_SAMPLE, _LEGEND_LINE = 36, 22
+_SAMPLE, _LEGEND_LINE, _TICK_LINE = 36, 22, 15
 # Widths of a character in pixels, on average, of text and of the title.
 _CHARACTER, _TITLE_CHARACTER = 7.0, 8.4
 
@@ -58,6 +59,17 @@ class Axis:
         return cls(label, low, high if high > low else low + step)
 
     @classmethod
+    def covering_log(cls, label: str, values: Iterable[float]) -> Axis:
+        """A logarithmic axis around positive values, from 1, 2 or 5 times a power of ten to one."""
+        found = list(values)
+        low, high = min(found), max(found)
+        if low == high:
+            low, high = low / 2, high * 2
+        first = max(each for each in _round_numbers(low) if each <= low * (1 + 1e-9))
+        last = min(each for each in _round_numbers(high) if each >= high * (1 - 1e-9))
+        return cls(label, first, last, log=True)
+
+    @classmethod
     def of_categories(cls, label: str, names: Sequence[str]) -> Axis:
         """Category ``i`` is at the value ``i``, half a step away from the ends."""
         return cls(label, -0.5, len(names) - 0.5, tuple(enumerate(names)))
@@ -76,18 +88,28 @@ class Axis:
         if self.ticks is not None:
             return self.ticks
         if self.log:
-            powers = range(ceil(log10(self.low)), floor(log10(self.high)) + 1)
-            return [(10.0**p, f"{10.0**p:g}") for p in powers[:: ceil(len(powers) / 6) or 1]]
+            powers = range(ceil(log10(self.low) - 1e-9), floor(log10(self.high) + 1e-9) + 1)
+            if len(powers) > 2:
+                return [(10.0**p, scientific(10.0**p, 6)) for p in powers[:: ceil(len(powers) / 6)]]
+            every = (each for power in (self.low, self.high) for each in _round_numbers(power))
+            inside = {each for each in every if self.low <= each * (1 + 1e-9)}
+            return [(v, scientific(v, 6)) for v in sorted(inside) if v <= self.high * (1 + 1e-9)]
         step = _round_step(abs(self.high - self.low))
         first = ceil(min(self.low, self.high) / step - 1e-9)
         last = floor(max(self.low, self.high) / step + 1e-9)
-        return [(i * step, f"{i * step:.6g}") for i in range(first, last + 1)]
+        return [(i * step, scientific(i * step, 6)) for i in range(first, last + 1)]
 
 
 def _round_step(width: float) -> float:
     """The smallest of 1, 2 and 5 times a power of ten that divides a width into at most 5 or 6."""
     power = 10.0 ** floor(log10(width / 5))
     return next(power * factor for factor in (1, 2, 5, 10) if width / (power * factor) < 5.001)
+
+
+def _round_numbers(value: float) -> list[float]:
+    """1, 2 and 5 times the powers of ten around a positive value."""
+    power = floor(log10(value))
+    return [factor * 10.0**p for p in (power - 1, power, power + 1) for factor in (1, 2, 5)]
 
 
 @dataclass(frozen=True)
@@ -257,7 +279,7 @@ class Boxes:
 
 @dataclass(frozen=True)
 class Panel:
-    """Marks on two axes, drawn in their order."""
+    """Marks on two axes, drawn in their order; ``right`` is the room beside them, for labels."""
 
     x: Axis
     y: Axis
@@ -265,11 +287,18 @@ class Panel:
     title: str = ""
     width: int = 400
     height: int = 300
+    right: int = _RIGHT
 
     @property
     def outer(self) -> tuple[int, int]:
         """Width and height with axes and title."""
-        return self.width + _LEFT + _RIGHT, self.height + self.above + _BOTTOM
+        return self.width + _LEFT + self.right, self.height + self.above + self.below
+
+    @property
+    def below(self) -> int:
+        """Room for the labels of the ticks, which may have several lines, and for the title."""
+        lines = max((label.count("\n") for _, label in self.x.labelled()), default=0)
+        return _BOTTOM + _TICK_LINE * lines
 
     @property
     def above(self) -> int:
@@ -290,11 +319,12 @@ def draw_figure(
         {"xmlns": "http://www.w3.org/2000/svg", "width": f"{width}", "role": "img"},
     )
     root.set("aria-label", printable(title))
-    root.attrib |= {"font-family": _FONT, "font-size": "13", "fill": INK}
+    # Pages colour what has these classes by their theme; a file stands on white.
+    root.attrib |= {"class": "figure", "font-family": _FONT, "font-size": "13", "fill": INK}
     _text(root, "title", title)
     if description:
         _text(root, "desc", description)
-    background = SubElement(root, "rect", width=f"{width}", fill="#fff")
+    background = SubElement(root, "rect", {"class": "figure-back"}, width=f"{width}", fill="#fff")
     heading = _text(root, "text", _cut(title, (width - 36) / _TITLE_CHARACTER), x="24", y="28")
     heading.attrib |= {"font-size": "16", "font-weight": "600"}
     top = _TITLE
@@ -313,12 +343,14 @@ def draw_figure(
 def _draw_panel(root: Element, panel: Panel, left: int, top: int) -> None:
     frame = Frame(left + _LEFT, top + panel.above, panel.width, panel.height, panel.x, panel.y)
     right, bottom = frame.left + frame.width, frame.top + frame.height
-    grid = SubElement(root, "g", stroke=GRID)
-    labels = SubElement(root, "g", fill=SOFT)
+    grid = SubElement(root, "g", {"class": "figure-grid"}, stroke=GRID)
+    labels = SubElement(root, "g", {"class": "figure-soft"}, fill=SOFT)
     for value, label in panel.x.labelled():
         x = f"{frame.place(value, panel.y.low)[0]:g}"
         SubElement(grid, "line", x1=x, x2=x, y1=f"{frame.top:g}", y2=f"{bottom:g}")
-        _text(labels, "text", label, x=x, y=f"{bottom + 19:g}").set("text-anchor", "middle")
+        for line, part in enumerate(label.split("\n")):
+            y = f"{bottom + 19 + _TICK_LINE * line:g}"
+            _text(labels, "text", part, x=x, y=y).set("text-anchor", "middle")
     for value, label in panel.y.labelled():
         height = frame.place(panel.x.low, value)[1]
         y = f"{height:g}"
@@ -326,15 +358,16 @@ def _draw_panel(root: Element, panel: Panel, left: int, top: int) -> None:
         tick = _text(labels, "text", label, x=f"{frame.left - 9:g}", y=f"{height + 4.5:g}")
         tick.set("text-anchor", "end")
     edges = f"M{frame.left:g} {frame.top:g}V{bottom:g}H{right:g}"
-    SubElement(root, "path", d=edges, fill="none", stroke=SOFT)
+    SubElement(root, "path", {"class": "figure-edge"}, d=edges, fill="none", stroke=SOFT)
     if panel.title:
-        heading = _cut(panel.title, panel.width / _CHARACTER)
+        heading = _cut(panel.title, (panel.width + panel.right) / _CHARACTER)
         text = _text(root, "text", heading, x=f"{frame.left:g}", y=f"{frame.top - 10:g}")
         text.set("font-weight", "600")
     middle = {"text-anchor": "middle"}
     below = _cut(panel.x.label, panel.width / _CHARACTER)
     x_middle, y_middle = frame.left + frame.width / 2, frame.top + frame.height / 2
-    _text(root, "text", below, x=f"{x_middle:g}", y=f"{bottom + 42:g}").attrib.update(middle)
+    under = f"{bottom + panel.below - 20:g}"
+    _text(root, "text", below, x=f"{x_middle:g}", y=under).attrib.update(middle)
     beside = _cut(panel.y.label, panel.height / _CHARACTER)
     turned = f"translate({left + 24:g} {y_middle:g}) rotate(-90)"
     _text(root, "text", beside, transform=turned).attrib.update(middle)
@@ -384,7 +417,8 @@ def _with_title(element: Element, title: str) -> Element:
 
 
 def _stroke(colour: str, width: float, dash: str = "none") -> dict[str, str]:
-    return {"stroke": colour, "stroke-width": f"{width:g}", "stroke-dasharray": dash}
+    themed = {"class": "figure-ink"} if colour == INK else {}
+    return themed | {"stroke": colour, "stroke-width": f"{width:g}", "stroke-dasharray": dash}
 
 
 def _points(places: Iterable[tuple[float, float]]) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from importlib import import_module
 
 from reconbench.benchmarks.store.summary import Summary
-from reconbench.reports.leaderboard.columns.dictionary import ReportError
+from reconbench.missing_package import needed_by
 from reconbench.reports.leaderboard.page import render_page
 from reconbench.reports.leaderboard.table import Leaderboard
 
@@ -36,12 +36,8 @@ def leaderboard_parquet(summaries: Sequence[Summary], suite: str = "") -> bytes:
 
 def format_parquet(leaderboard: Leaderboard) -> bytes:
     """A leaderboard as a Parquet file."""
-    try:
+    with needed_by("Parquet", "pyarrow", extra="parquet", instead="use the CSV"):
         arrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
-    except ImportError:
-        raise ReportError(
-            "Parquet needs pyarrow: pip install 'reconbench[parquet]', or use the CSV"
-        ) from None
     kinds = {
         "text": arrow.string(),
         "integer": arrow.int64(),

@@ -24,7 +24,7 @@ from reconbench.benchmarks.game.setting import AXES, dump_axes
 from reconbench.benchmarks.store.summary import Summary
 from reconbench.reports.figures.chart_specs import ASSETS, GAIN_TITLE, SCRIPT, SHARE_TITLE
 from reconbench.reports.figures.charts import NO_ATTACK, Chart, list_charts, select_rows
-from reconbench.reports.figures.computed_overview import draw_computed_overview
+from reconbench.reports.figures.computed import SuiteDrawing, draw_single_panels
 from reconbench.reports.figures.overview import build_overview
 from reconbench.reports.figures.roles import ATTACK_COLOURS, GUESSING, list_looks
 from reconbench.reports.leaderboard.columns.dictionary import AXIS_COLUMNS, PRINTED, Value
@@ -101,7 +101,6 @@ def render_page(
     scripts = {"vega": _read_vega() if drawn else "", "app": _read_script()}
     computed = all(row.computed for row in leaderboard.summaries)
     attacks = [attack.attack for attack in leaderboard.ranking]
-    curves = draw_computed_overview(leaderboard.rows, leaderboard.columns) if computed else None
     return template("leaderboard.html").render(
         title=title,
         facts=facts,
@@ -110,8 +109,7 @@ def render_page(
         finished=any(row.expected_success is not None for row in leaderboard.summaries),
         computed=computed,
         overview=build_overview(leaderboard.rows, attacks),
-        curves=curves and [Markup(text) for text in curves.drawings],
-        curves_left_out=curves.left_out if curves else 0,
+        curves=_draw_curves(leaderboard),
         failures=[row for row in leaderboard.summaries if row.error][:20],
         summary=write_computed(leaderboard) if computed else write_summary(leaderboard),
         trust=write_trust(leaderboard),
@@ -144,6 +142,13 @@ def _choose_charts(leaderboard: Leaderboard) -> tuple[list[Chart], dict[str, str
     charts = list_charts(leaderboard.columns)
     drawn = [chart for chart in charts if select_rows(chart, leaderboard.rows)[0]]
     return drawn, {chart.title: chart.absent for chart in charts if chart not in drawn}
+
+
+def _draw_curves(leaderboard: Leaderboard) -> dict[str, SuiteDrawing]:
+    """The panels of every suite of computations, by its name."""
+    suites = dict.fromkeys(row.dataset for row in leaderboard.summaries if row.computed)
+    drawn = {suite: draw_single_panels(leaderboard.summaries, suite) for suite in suites}
+    return {suite: drawing for suite, drawing in drawn.items() if drawing.panels}
 
 
 def _group_ranking(leaderboard: Leaderboard) -> dict[str, list[RankedAttack]]:

@@ -12,6 +12,7 @@ from reconbench.benchmarks.store.tightest import TOP, tightest, tightest_mean
 # The most lines of a table, and the most values of a computed point that a terminal has room for.
 MOST_LINES = 60
 MOST_VALUES = 5
+MOST_SKIPS = 5
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,20 @@ def tabulate_suite(summaries: Sequence[Summary]) -> list[TextTable]:
     played = [row for row in summaries if not row.computed]
     computed = [row for row in summaries if row.computed]
     return [*([_tabulate_games(played)] if played else []), *_tabulate_computed(computed)]
+
+
+def describe_skips(summaries: Sequence[Summary]) -> list[str]:
+    """Why attacks skipped games, one line per attack and reason; the first few."""
+    counts: dict[tuple[str, str], int] = {}
+    for row in summaries:
+        if row.skipped and not row.failures:
+            key = row.attack, str(row.error)
+            counts[key] = counts.get(key, 0) + row.skipped
+    lines = [
+        f"{attack} skipped {count} rows: {reason}" for (attack, reason), count in counts.items()
+    ]
+    more = len(lines) - MOST_SKIPS
+    return lines if more <= 0 else [*lines[:MOST_SKIPS], f"{more} more reasons in leaderboard.csv"]
 
 
 def _cut_lines(title: str, header: list[str], rows: list[list[str]]) -> TextTable:
@@ -59,7 +74,11 @@ def _tabulate_games(summaries: Sequence[Summary]) -> TextTable:
             "most on average %": [tightest_mean(game.ceilings) for game in done],
             "95 % ceiling %": [tightest(game.ceilings).get(TOP) for game in done],
         }
-        shares = [_format_share(values, done) for values in columns.values()]
+        if done:
+            shares = [_format_share(values, done) for values in columns.values()]
+        else:
+            failed = any(summary.failures for summary in group)
+            shares = ["failed" if failed else "skipped"] * len(columns)
         rows.append([*line, str(len(done)), *shares])
     header = [*(axis.title for axis in varying), "attack", "games", *columns]
     return _cut_lines("Records reconstructed in expectation, mean over games", header, rows)
@@ -107,8 +126,6 @@ def _format_point(point: Summary) -> list[str]:
 
 def _format_share(values: Sequence[float | None], games: Sequence[Summary]) -> str:
     """The mean share of records, in percent; empty if the value of some game is unknown."""
-    if not games:
-        return "failed"
     shares = [
         value / game.scored for value, game in zip(values, games, strict=True) if value is not None
     ]

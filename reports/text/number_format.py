@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
-from math import isinf
+from math import isinf, isnan
+
+_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def name(text: str) -> str:
@@ -33,6 +35,18 @@ def number(value: float | None, digits: int = 1) -> str:
         return "–"
     text = f"{value:.{digits}f}"
     return text.removeprefix("-") if float(text) == 0 else text.replace("-", "−")
+
+
+def scientific(value: float, digits: int = 3) -> str:
+    """A number with so many digits, with a power of ten where it is very small or large."""
+    if isinf(value) or isnan(value):
+        return budget(value).replace("-", "−")
+    if value == 0 or 1e-3 <= abs(value) < 1e6:
+        return f"{value:.{digits}g}".replace("-", "−")
+    factor, _, power = f"{value:.{digits - 1}e}".partition("e")
+    tens = f"10{str(int(power)).translate(_SUPERSCRIPTS)}"
+    short = f"{float(factor):g}".replace("-", "−")
+    return {"1": tens, "−1": f"−{tens}"}.get(short, f"{short}·{tens}")
 
 
 def signed(value: float, digits: int = 1) -> str:

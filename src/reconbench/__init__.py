@@ -23,8 +23,9 @@ And piece by piece:
   or ``ExactMarginals`` without.
 - Attack: an ``Attack`` turns an ``AttackerView`` into a ``Reconstruction``; a ``Metric`` says what
   counts as success: ``ExactMatch``, ``ColumnsRight``, or ``WithinL1`` for ordinal columns.
-- Bound: a ``Guarantee`` is ``PureDP``, ``ApproxDP`` or ``GaussianDP``. ``theorem_3_2``,
-  ``theorem_3_5`` and ``corollary_3_4`` of Swanberg 2025 give ceilings on reconstruction.
+- Bound: a ``Guarantee`` is ``PureDP``, ``ApproxDP`` or ``GaussianDP``, or what ``parse_guarantee``
+  reads from a text such as ``laplace:scale=5,queries=15``. ``theorem_3_2``, ``theorem_3_5`` and
+  ``corollary_3_4`` of Swanberg 2025 give ceilings on reconstruction.
 
 These names are what is supported, see docs/python.md. They are loaded when first used, so that
 importing the package is quick.
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
         Guarantee,
         PureDP,
         corollary_3_4,
+        parse_guarantee,
         theorem_3_2,
         theorem_3_5,
     )
@@ -76,7 +78,7 @@ _HOMES = {
     ),
     "reconbench.benchmarks.game.play": "AttackSpec Game Round",
     "reconbench.bounds": (
-        "ApproxDP GaussianDP Guarantee PureDP corollary_3_4 theorem_3_2 theorem_3_5"
+        "ApproxDP GaussianDP Guarantee PureDP corollary_3_4 parse_guarantee theorem_3_2 theorem_3_5"
     ),
     "reconbench.datasets": "Attribute BayNet Domain Prior Table",
     "reconbench.front.answers": "Answer",
@@ -131,6 +133,7 @@ __all__ = [
     "corollary_3_4",
     "fit",
     "load_prior",
+    "parse_guarantee",
     "play",
     "risk",
     "run",

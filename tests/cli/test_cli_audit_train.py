@@ -65,6 +65,23 @@ def test_images_of_ones_own(reconbench: Run, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
+def test_images_of_a_fetched_source(
+    reconbench: Run, small_mnist: Path, idx_files: dict[str, bytes], tmp_path: Path
+) -> None:
+    command = (*SMALL, "--algorithm", "A2", "--images", "mnist", "--json")
+    before = reconbench(*command)
+    assert before.returncode == 2
+    assert before.stderr.strip().endswith("fetch it with: reconbench data fetch mnist")
+    files = []
+    for name, content in idx_files.items():
+        (tmp_path / name).write_bytes(content)
+        files += ["--file", str(tmp_path / name)]
+    assert reconbench("data", "fetch", "mnist", *files).returncode == 0
+    done = reconbench(*command)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["attacks"] == 3
+
+
 def test_bad_input_is_told_in_a_line(reconbench: Run, tmp_path: Path) -> None:
     for arguments, said in (
         (("--algorithm", "A9"), "algorithm must be one of"),

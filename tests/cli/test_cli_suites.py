@@ -13,7 +13,7 @@ def test_list(reconbench: Run) -> None:
     assert done.returncode == 0, done.stderr
     found = {each["name"]: each for each in json.loads(done.stdout)}
     assert found["swanberg"]["games"] == 98 and found["swanberg"]["core_seconds"] > 60
-    assert found["kulynych"]["computations"] == 7 and found["kulynych"]["games"] == 0
+    assert found["kulynych"]["computations"] == 11 and found["kulynych"]["games"] == 0
     shown = reconbench("suite", "list").stdout
     assert all(name in shown for name in found)
 

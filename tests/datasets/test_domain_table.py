@@ -40,6 +40,18 @@ def test_pandas_round_trip() -> None:
     assert Table.from_pandas(back[["size", "colour"]], domain) == table
 
 
+@pytest.mark.parametrize("n", [0, 1, 40])
+def test_csv_is_that_of_pandas(n: int) -> None:
+    labels = ("", "a, b", 'say "x"', "two\nlines", "plain", "ü")
+    domain = Domain((Attribute("odd, name", labels), Attribute("size", labels[4:])))
+    rng = np.random.default_rng(0)
+    table = Table(
+        domain, np.stack([rng.integers(attribute.size, size=n) for attribute in domain], 1)
+    )
+    for part in (table, table.project(["odd, name"])):
+        assert part.to_csv() == part.to_pandas().to_csv(index=False, lineterminator="\n")
+
+
 def test_json_round_trip() -> None:
     assert Domain.from_json(DOMAIN.to_json()) == DOMAIN
 

@@ -28,6 +28,7 @@ from reconbench.datasets.secrets import (
     zipf_digit,
 )
 from reconbench.datasets.secrets.name_model import END
+from reconbench.missing_package import MissingPackage
 
 EXPONENTS = (0.0, 0.3, 1.0, 1.0 + 1e-9, 1.1, 1.2, 3.0)
 
@@ -78,7 +79,8 @@ def test_the_suite_of_figure_2_has_these_priors() -> None:
     between = {*(10.0**-digits for digits in range(1, 9)), 0.2, 0.5}
     baselines = {point.baseline for point in find_suite("swanberg-fig2").points()} - between
     ((_, name),) = made_up_names().likeliest()
-    expected = {1e-9, 0.00545, name}
+    fetched = 3_883_395 / 246_080_146  # Michael among the births of 1950 to 2016
+    expected = {1e-9, 0.00545, fetched, name}
     for s in (1.1, 1.2):
         secrets = ZipfSecrets(s, 10**9)
         expected |= {secrets.largest, secrets.median, secrets.smallest}
@@ -134,9 +136,10 @@ LIST = ["Ann", "Anna", "Ana", "Nan", "Ann"]
 
 
 @pytest.mark.parametrize("order", [1, 2, 3, 5])
-def test_name_chances_add_up(order: int) -> None:
+@pytest.mark.parametrize("weight", [0.3, math.inf])
+def test_name_chances_add_up(order: int, weight: float) -> None:
     """All names of up to 5 characters and all unfinished beginnings of 6: together 1."""
-    model = NameModel.fit(LIST, order, smoothing=0.2)
+    model = NameModel.fit(LIST, order, smoothing=0.2, n_gram_weight=weight)
     assert model.alphabet == ("A", "N", "a", "n", END)
     total, beginnings = 0.0, {"": 1.0}
     for _ in range(6):
@@ -152,18 +155,21 @@ def test_name_chances_add_up(order: int) -> None:
 
 
 def test_counts_by_hand() -> None:
-    model = NameModel.fit(LIST, order=2, smoothing=0.5)
+    model = NameModel.fit(LIST, order=2, smoothing=0.5, n_gram_weight=math.inf)
     # four of the five names start with A, and none of them ends there
-    assert model.log_prob("A") == pytest.approx(
-        math.log((4 + 0.5) / (5 + 2.5)) + math.log(0.5 / (4 + 2.5)), rel=1e-12
-    )
+    start, end = (4 + 0.5) / (5 + 2.5), 0.5 / (4 + 2.5)
+    assert model.log_prob("A") == pytest.approx(math.log(start) + math.log(end), rel=1e-12)
+    weighed = NameModel.fit(LIST, order=2, smoothing=0.5, n_gram_weight=2)
+    start, end = (4 + 2 * start) / (5 + 2), (0 + 2 * end) / (4 + 2)
+    assert weighed.log_prob("A") == pytest.approx(math.log(start) + math.log(end), rel=1e-12)
     assert model.log_prob("Bob") == -math.inf
     assert model.log_prob("An\nn") == -math.inf
 
 
+@pytest.mark.parametrize("weight", [1.0, math.inf])
 @pytest.mark.parametrize("order", [1, 2, 3])
-def test_likeliest_by_enumeration(order: int) -> None:
-    model = NameModel.fit(LIST, order, smoothing=0.3)
+def test_likeliest_by_enumeration(order: int, weight: float) -> None:
+    model = NameModel.fit(LIST, order, smoothing=0.3, n_gram_weight=weight)
     every = [
         "".join(letters)
         for length in range(8)
@@ -174,6 +180,45 @@ def test_likeliest_by_enumeration(order: int) -> None:
     found = model.likeliest(12)
     assert [math.log(chance) for _, chance in found] == pytest.approx(ranked[:12], rel=1e-12)
     assert [model.log_prob(name) for name, _ in found] == pytest.approx(ranked[:12], rel=1e-12)
+
+
+# Frequent given names of the United States, with counts in thousands.
+FREQUENT = {
+    "Michael": 3883, "David": 2864, "James": 2848, "John": 2721, "Robert": 2569, "William": 2080,
+    "Christopher": 1998, "Joseph": 1675, "Daniel": 1659, "Matthew": 1551, "Jennifer": 1459,
+    "Thomas": 1449, "Ryan": 946, "Susan": 895, "Adam": 610, "Jordan": 420, "Dana": 180, "Liam": 150,
+    "Dan": 48, "Miriam": 45, "Jamie": 290, "Jamal": 50, "Dean": 130, "Stan": 12, "Jan": 60,
+}  # fmt: skip
+
+
+def is_fragment(name: str) -> bool:
+    """The beginning of a name that is far more frequent than the text itself."""
+    longer = (count for other, count in FREQUENT.items() if other[: len(name)] == name != other)
+    return max(longer, default=0) > 10 * FREQUENT.get(name, 0)
+
+
+@pytest.mark.parametrize("order", [2, 3])
+def test_fragments_are_not_among_the_likeliest_names(order: int) -> None:
+    """An n-gram ends "Jam" as it ends Adam and William; the model knows how names go on."""
+    n_gram = [
+        name for name, _ in NameModel.fit(FREQUENT, order, n_gram_weight=math.inf).likeliest(10)
+    ]
+    assert any(map(is_fragment, n_gram))
+    if order == 3:
+        assert {"Jam", "Dan"} <= {*filter(is_fragment, n_gram)}
+    model = NameModel.fit(FREQUENT, order)
+    likeliest = model.likeliest(10)
+    assert [name for name, _ in likeliest] == list(FREQUENT)[:10]
+    total = sum(FREQUENT.values())
+    for name, chance in likeliest:
+        assert chance == pytest.approx(FREQUENT[name] / total, rel=0.05)
+    assert all(model.log_prob(text) < math.log(1e-3) for text in ("Jam", "Mich", "Rober"))
+
+
+def test_names_with_counts_are_a_list_with_repetitions() -> None:
+    listed, counted = NameModel.fit(LIST), NameModel.fit({"Ann": 2, "Anna": 1, "Ana": 1, "Nan": 1})
+    for name in ("Ann", "Anna", "Na", "Annan"):
+        assert listed.log_prob(name) == counted.log_prob(name)
 
 
 def test_sampled_names_follow_the_model() -> None:
@@ -187,14 +232,17 @@ def test_sampled_names_follow_the_model() -> None:
 
 
 def test_name_models_refuse() -> None:
-    for listed, order, smoothing, message in [
-        ([], 3, 0.1, "at least one name"),
-        (["a\nb"], 3, 0.1, "one line"),
-        (["a"], 0, 0.1, "order must be at least 1"),
-        (["a"], 3, 0.0, "smoothing must be > 0"),
-    ]:
+    cases: list[tuple[Any, int, float, float, str]] = [
+        ([], 3, 0.1, 1, "at least one name"),
+        (["a\nb"], 3, 0.1, 1, "one line"),
+        (["a"], 0, 0.1, 1, "order must be at least 1"),
+        (["a"], 3, 0.0, 1, "smoothing must be > 0"),
+        (["a"], 3, 0.1, 0, "n_gram_weight must be > 0, or inf"),
+        ({"a": 0}, 3, 0.1, 1, "each count at least 1"),
+    ]
+    for listed, order, smoothing, weight, message in cases:
         with pytest.raises(DomainError, match=message):
-            NameModel.fit(listed, order, smoothing)
+            NameModel.fit(listed, order, smoothing, weight)
 
 
 def test_made_up_names_are_the_same_every_time() -> None:
@@ -282,7 +330,7 @@ def test_models_come_from_local_folders(tmp_path: Path, monkeypatch: pytest.Monk
     with pytest.raises(DomainError, match="no folder"):
         CausalScorer.from_folder(tmp_path / "none")
     monkeypatch.setitem(sys.modules, "transformers", None)
-    with pytest.raises(DomainError, match="pip install transformers"):
+    with pytest.raises(MissingPackage, match="needs transformers: pip install transformers"):
         CausalScorer.from_folder(tmp_path)
     asked: list[tuple[str, bool]] = []
 

@@ -16,6 +16,7 @@ from reconbench.mechanisms import MechanismError, vetted_release
 from reconbench.mechanisms.marginals import Workload, marginal_counts, workload
 from reconbench.mechanisms.marginals_csv import read_release, write_release
 from reconbench.mechanisms.vetted_release import bound_sensitivity, release_vetted_marginals
+from reconbench.missing_package import MissingPackage
 
 if find_spec("opendp") is None and not os.environ.get("CI"):
     pytest.skip("needs the extra reconbench[release]", allow_module_level=True)
@@ -119,5 +120,5 @@ def test_without_opendp(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
         raise ImportError(name)
 
     monkeypatch.setattr(vetted_release, "import_module", missing)
-    with pytest.raises(MechanismError, match=r"pip install 'reconbench\[release\]'"):
+    with pytest.raises(MissingPackage, match=r"pip install 'reconbench\[release\]'"):
         release_vetted_marginals(table, 1.0, 1e-5)

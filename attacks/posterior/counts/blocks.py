@@ -22,7 +22,7 @@ import numpy.typing as npt
 from scipy.linalg import cholesky
 from scipy.special import polygamma
 
-from reconbench.attacks.compilation import compiled
+from reconbench.compilation import compiled
 
 Codes = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]

@@ -18,8 +18,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from reconbench.attacks.compilation import compiled
 from reconbench.attacks.posterior.gibbs import normalise, pick
+from reconbench.compilation import compiled
 
 Codes = npt.NDArray[np.int64]
 Shorts = npt.NDArray[np.uint16]

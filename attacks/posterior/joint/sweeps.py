@@ -18,7 +18,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from reconbench.attacks.compilation import vectorised
+from reconbench.compilation import vectorised
 
 Codes = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from reconbench.attacks.base import AttackError
 from reconbench.attacks.synthetic.learners.base import Fitted
 from reconbench.datasets import Table
+from reconbench.missing_package import needed_by
 
 Floats = npt.NDArray[np.float64]
 
@@ -65,7 +66,8 @@ class NaiveBayes:
     def fit(
         self, table: Table, column: str, known: Sequence[str], rng: np.random.Generator
     ) -> Fitted:
-        from sklearn.naive_bayes import CategoricalNB
+        with needed_by(self.name, "sklearn"):
+            from sklearn.naive_bayes import CategoricalNB
 
         sizes = [table.domain[name].size for name in known]
         model = CategoricalNB(alpha=self.smoothing, min_categories=sizes)
@@ -87,7 +89,8 @@ class RandomForest:
     def fit(
         self, table: Table, column: str, known: Sequence[str], rng: np.random.Generator
     ) -> Fitted:
-        from sklearn.ensemble import RandomForestClassifier
+        with needed_by(self.name, "sklearn"):
+            from sklearn.ensemble import RandomForestClassifier
 
         model = RandomForestClassifier(
             n_estimators=self.trees, max_leaf_nodes=self.leaves, random_state=_draw_seed(rng)
@@ -113,7 +116,8 @@ class GradientBoosting:
     def fit(
         self, table: Table, column: str, known: Sequence[str], rng: np.random.Generator
     ) -> Fitted:
-        from sklearn.ensemble import HistGradientBoostingClassifier
+        with needed_by(self.name, "sklearn"):
+            from sklearn.ensemble import HistGradientBoostingClassifier
 
         model = HistGradientBoostingClassifier(
             max_iter=self.rounds,
@@ -139,7 +143,8 @@ class NearestNeighbours:
     def fit(
         self, table: Table, column: str, known: Sequence[str], rng: np.random.Generator
     ) -> Fitted:
-        from sklearn.neighbors import KNeighborsClassifier
+        with needed_by(self.name, "sklearn"):
+            from sklearn.neighbors import KNeighborsClassifier
 
         model = KNeighborsClassifier(
             min(self.neighbours, len(table)), metric="hamming", algorithm="brute"

@@ -1,6 +1,6 @@
 """Compiled loops of MCMC-DP-Est (Yildirim 2025, Algorithm 1).
 
-The one module of the bounds that imports numba: it is imported when first used.
+It is imported when first used, as numba is slow to import.
 
 Random words come from xoshiro256++ (Blackman and Vigna 2021), whose state the caller seeds from
 its Generator: 40,000 error probabilities an iteration are drawn in the loop itself, and a call into
@@ -11,21 +11,17 @@ arrays.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any, TypeVar, cast
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from reconbench.bounds.audit.mcmc._tables import CELL_BITS, CELLS, LARGEST
+from reconbench.compilation import unlocked
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Word = np.uint64
 Words = NDArray[np.uint64]
-
-Function = TypeVar("Function", bound=Callable[..., Any])
 
 _MASK, _SHIFT = np.uint64(CELLS - 1), np.uint64(CELL_BITS)
 _ELEVEN, _SEVENTEEN, _NINETEEN = np.uint64(11), np.uint64(17), np.uint64(19)
@@ -39,12 +35,7 @@ _SCALES = math.log(1.0 / NEAREST)
 _EIGHTEEN, _THREE, _FOUR = np.uint64(2 * CELL_BITS), np.uint64(3), np.uint64(4)
 
 
-def compiled(function: Function) -> Function:
-    """numba.njit, cached on disk, without the interpreter's lock, with the function's own type."""
-    return cast("Function", numba.njit(cache=True, nogil=True)(function))
-
-
-@compiled
+@unlocked
 def next_word(a: Word, b: Word, c: Word, d: Word) -> tuple[Word, Word, Word, Word, Word]:
     """64 random bits and the next state: xoshiro256++ on unsigned 64-bit words."""
     total = a + d
@@ -59,13 +50,13 @@ def next_word(a: Word, b: Word, c: Word, d: Word) -> tuple[Word, Word, Word, Wor
     return word, a, b, c, d
 
 
-@compiled
+@unlocked
 def unit(word: Word) -> float:
     """A word as a number in (0, 1)."""
     return (float(word >> _ELEVEN) + 0.5) * _UNIT_53
 
 
-@compiled
+@unlocked
 def uniform(state: Words) -> float:
     """In (0, 1)."""
     word, a, b, c, d = next_word(state[0], state[1], state[2], state[3])
@@ -73,7 +64,7 @@ def uniform(state: Words) -> float:
     return unit(word)
 
 
-@compiled
+@unlocked
 def log_shape(x: float, powers: Floats) -> float:
     """log x^p (1 − x)^q."""
     found = 0.0
@@ -84,7 +75,7 @@ def log_shape(x: float, powers: Floats) -> float:
     return found
 
 
-@compiled
+@unlocked
 def draw_tail(state: Words, end: float, sign: float, powers: Floats) -> float:
     """An exact draw beyond ``end``, on the side of ``sign``, by rejection from an exponential.
 
@@ -100,7 +91,7 @@ def draw_tail(state: Words, end: float, sign: float, powers: Floats) -> float:
                 return x
 
 
-@compiled
+@unlocked
 def fill_beta(
     state: Words, edges: Floats, squeeze: Floats, log_top: Floats, powers: Floats, out: Floats
 ) -> None:
@@ -130,7 +121,7 @@ def fill_beta(
     state[0], state[1], state[2], state[3] = a, b, c, d
 
 
-@compiled
+@unlocked
 def fold(alphas: Floats, betas: Floats) -> None:
     """(α, β) to (smaller, larger) error as in `model.folded`, in place, all but the first."""
     for k in range(1, len(alphas)):
@@ -140,7 +131,7 @@ def fold(alphas: Floats, betas: Floats) -> None:
         alphas[k], betas[k] = min(x, y), max(x, y)
 
 
-@compiled
+@unlocked
 def inside(
     low: float, high: float, outer: float, inner: float, floor: float, inner_floor: float
 ) -> bool:
@@ -148,7 +139,7 @@ def inside(
     return (high + outer * low >= floor) & (high + inner * low < inner_floor)
 
 
-@compiled
+@unlocked
 def count_inside(
     lows: Floats, highs: Floats, outer: float, inner: float, floor: float, inner_floor: float
 ) -> int:
@@ -158,7 +149,7 @@ def count_inside(
     return count
 
 
-@compiled
+@unlocked
 def pick_inside(
     lows: Floats,
     highs: Floats,
@@ -177,7 +168,7 @@ def pick_inside(
             place -= 1
 
 
-@compiled
+@unlocked
 def log_strip_area(epsilon: float, delta: float, s: float) -> float:
     """log |R_s(ε, δ)| as in `model.strip_area`."""
     lower = 1.0 / (1.0 + np.exp(s * epsilon))
@@ -188,7 +179,7 @@ def log_strip_area(epsilon: float, delta: float, s: float) -> float:
     return np.log(area) if area > 0.0 else -np.inf
 
 
-@compiled
+@unlocked
 def log_prior(epsilon: float, s: float, variance: float, a: float, b: float) -> float:
     """log p(ε) p(s) up to a constant."""
     found = -(epsilon**2) / (2.0 * variance)
@@ -199,7 +190,7 @@ def log_prior(epsilon: float, s: float, variance: float, a: float, b: float) -> 
     return found
 
 
-@compiled
+@unlocked
 def binomial_chain(
     state: Words,
     steps: Floats,
@@ -271,7 +262,7 @@ def binomial_chain(
     return accepted
 
 
-@compiled
+@unlocked
 def spread_of(width: float, height: float, alpha: float, beta: float) -> float:
     """One over the density of (φ, ψ) in cells of these sides, up to a constant (`fill_pairs`)."""
     gap = abs(alpha + beta - 1.0)
@@ -282,7 +273,7 @@ def spread_of(width: float, height: float, alpha: float, beta: float) -> float:
     return 4.0 * width / (3.0 / height + near)
 
 
-@compiled
+@unlocked
 def fill_pairs(
     state: Words, x_edges: Floats, y_edges: Floats, alphas: Floats, betas: Floats, spread: Floats
 ) -> None:
@@ -314,7 +305,7 @@ def fill_pairs(
         spread[k] = spread_of(width, height, alphas[k], betas[k])
 
 
-@compiled
+@unlocked
 def weigh(
     alphas: Floats,
     betas: Floats,
@@ -354,7 +345,7 @@ def weigh(
     return math.log(total) - log_area - math.log(v0 * v1 * (1.0 - r * r)) / 2.0
 
 
-@compiled
+@unlocked
 def pick_weighted(weights: Floats, share: float) -> int:
     """The place at a quantile of the weights; never one of weight zero."""
     left, last = share * weights.sum(), 0
@@ -367,7 +358,17 @@ def pick_weighted(weights: Floats, share: float) -> int:
     return last
 
 
-@compiled
+@unlocked
+def log_tau_prior(tau: float, counts: Floats, sd: float) -> float:
+    """log of a half-normal density of τ, and of that of ρ given τ, 1/(2 min r(τ)); no constants."""
+    least = np.inf
+    for j in range(len(counts)):
+        n0, n1 = counts[j, 1], counts[j, 3]
+        least = min(least, (1.0 + (n0 - 1.0) * tau) * (1.0 + (n1 - 1.0) * tau) / (n0 * n1))
+    return -tau * tau / (2.0 * sd * sd) - math.log(least) / 2.0
+
+
+@unlocked
 def correlated_chain(
     state: Words,
     steps: Floats,
@@ -377,6 +378,7 @@ def correlated_chain(
     variance: float,
     a: float,
     b: float,
+    tau_sd: float,
     shift: float,
     jacobian: float,
     now: Floats,
@@ -389,7 +391,7 @@ def correlated_chain(
 ) -> int:
     """Algorithm 1 for the correlated counts of Equation 7; as `binomial_chain` otherwise.
 
-    ``now`` = (ε, s, τ, ρ); (τ, ρ) are uniform where every covariance is positive definite. With
+    ``now`` = (ε, s, τ, ρ); for ``tau_sd`` see `CorrelatedNormal`. With
     c = ``shift`` = 1/N, ``steps`` (M, 4) are added to (log ε, s, log(τ + c), ρ/(τ + c)), with a
     Jacobian ((τ′ + c)/(τ + c))² of its own. ``spread`` goes with ``alphas`` and ``betas``.
     """
@@ -410,6 +412,10 @@ def correlated_chain(
         log_ratio = log_prior(new[0], new[1], variance, a, b)
         log_ratio -= log_prior(now[0], now[1], variance, a, b)
         log_ratio += jacobian * (np.log(new[0]) - np.log(now[0])) + 2.0 * np.log(new_size / size)
+        if tau_sd < np.inf:
+            log_ratio += log_tau_prior(new[2], counts, tau_sd) - log_tau_prior(
+                now[2], counts, tau_sd
+            )
         for j in range(n):
             fill_pairs(state, alpha_edges[j], beta_edges[j], alphas[j], betas[j], spread[j])
             log_ratio += weigh(

@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 from scipy.stats import rankdata
 
+from reconbench.missing_package import needed_by
+
 Floats = NDArray[np.float64]
 
 TAILS = (0.05, 0.95)
@@ -51,10 +53,8 @@ def autocorrelation(trace: Floats, lags: int) -> Floats:
 
 def by_arviz(trace: Floats) -> dict[str, float]:
     """R-hat, effective sizes, and standard errors of the mean and of the 5 % and 95 % quantiles."""
-    try:
+    with needed_by("a diagnosis by ArviZ", "arviz_stats", extra="arviz"):
         stats = import_module("arviz_stats.base").array_stats
-    except ImportError:
-        raise ValueError("this needs ArviZ: pip install 'reconbench[arviz]'") from None
     low, high = TAILS
     found = {
         "r_hat": stats.rhat(trace, method="rank"),

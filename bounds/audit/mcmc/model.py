@@ -187,12 +187,20 @@ class CorrelatedNormal:
     """The bivariate normal of Yildirim 2025, Equation 7, for decisions that share shadow models.
 
     var X = α(1 − α)(N₀ + N₀(N₀ − 1)τ), var Y likewise, cov = N₀N₁ρ √(α(1 − α)β(1 − β)).
-    τ is uniform on [0, 1] and ρ on [−1, 1], both restricted to covariances that are positive
-    definite for every attack: |ρ| < √((1 + (N₀ − 1)τ)(1 + (N₁ − 1)τ)/(N₀N₁)).
+    τ is in [0, 1] and ρ in [−1, 1], both restricted to covariances that are positive definite for
+    every attack: |ρ| < r(τ) = √((1 + (N₀ − 1)τ)(1 + (N₁ − 1)τ)/(N₀N₁)). (τ, ρ) is uniform there.
+    With a finite ``tau_sd``, τ is half-normal with that sd and ρ uniform on (−r(τ), r(τ)), as in
+    the code that Yildirim 2025 publishes, where it is 0.01.
     """
 
+    tau_sd: float = np.inf
+
+    def __post_init__(self) -> None:
+        _validate.positive("tau_sd", self.tau_sd)
+
     def describe(self) -> str:
-        return "correlated counts (bivariate normal with τ and ρ estimated)"
+        prior = "" if np.isinf(self.tau_sd) else f", τ half-normal of sd {self.tau_sd:g}"
+        return f"correlated counts (bivariate normal with τ and ρ estimated{prior})"
 
 
 Likelihood = IndependentBinomial | CorrelatedNormal

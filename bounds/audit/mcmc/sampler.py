@@ -255,6 +255,7 @@ class _Correlated:
     def __init__(self, run: Run, auxiliary: int) -> None:
         self._run, self._auxiliary = run, auxiliary
         self._columns = run.counts.columns.astype(np.float64)
+        self._tau_sd = _tau_sd(run)
         self._shift = 1 / float(np.mean([run.counts.negatives, run.counts.positives]))
 
     def starts(self, place: int) -> Start:
@@ -315,6 +316,7 @@ class _Correlated:
             float(prior.variance),
             a,
             b,
+            self._tau_sd,
             self._shift,
             jacobian,
             now,
@@ -325,6 +327,11 @@ class _Correlated:
             spread,
             trace,
         )
+
+
+def _tau_sd(run: Run) -> float:
+    """The prior's spread of τ; inf where τ is uniform or not estimated."""
+    return run.likelihood.tau_sd if isinstance(run.likelihood, CorrelatedNormal) else np.inf
 
 
 def _room(first: Floats, auxiliary: int) -> Floats:
@@ -399,7 +406,7 @@ def _start(run: Run, rng: np.random.Generator) -> tuple[Floats, Floats, Floats]:
     else:
         s = float(strength_level(low, high, epsilon, delta).min()) * (1 - 0.5 * rng.random())
         s = min(max(s, 1e-12), 1 - 1e-9)
-    tau = rng.random() / float(np.mean([n0, n1]))
+    tau = min(rng.random() / float(np.mean([n0, n1])), _tau_sd(run))
     return np.array([epsilon, s, tau, 0.0]), *_moved_inside(low, high, epsilon, s, delta)
 
 
@@ -407,6 +414,7 @@ def _start_at_chance(run: Run, rng: np.random.Generator) -> tuple[Floats, Floats
     """The same where nothing is revealed: ε near 0, and a τ that makes up for what was counted."""
     delta, strength = run.delta, run.prior.strength
     epsilon, tau = 0.02 + 0.2 * rng.random(), 0.1 + 0.4 * rng.random()
+    tau = min(tau, 3 * _tau_sd(run))
     s = strength.value if isinstance(strength, FixedStrength) else 0.05 + 0.9 * rng.random()
     alpha, beta = run.counts.rates
     # The nearest point with α + β = 1, and from there to the middle of the strip.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from reconbench.bounds import _validate
 from reconbench.bounds.guarantees.guarantee import Guarantee
@@ -42,7 +42,11 @@ class Solved:
 
 
 def find_free(mechanism: Mechanism) -> Parameter:
-    """The parameter given as `?`; an error where there is none or more than one."""
+    """The parameter given as `?`.
+
+    Args:
+        mechanism: with exactly one; none, or more than one, is an error.
+    """
     free = [(part.kind.name, parameter) for _, part, parameter in mechanism.free()]
     if len(free) != 1:
         names = ", ".join(f"{parameter.name} of {kind}" for kind, parameter in free) or "none"
@@ -50,6 +54,25 @@ def find_free(mechanism: Mechanism) -> Parameter:
             f"mechanism must have exactly one free parameter ({FREE}) to calibrate, got {names}"
         )
     return free[0][1]
+
+
+def open_parameter(mechanism: Mechanism) -> tuple[Mechanism, Parameter, float] | None:
+    """The mechanism with `?` for its first noise or budget, as a figure varies it.
+
+    Args:
+        mechanism: with numbers for all its parameters.
+
+    Returns:
+        The mechanism, that parameter, and its value; None where there is none, as in `curve`.
+    """
+    for place, part in enumerate(mechanism.parts):
+        for parameter in part.kind.parameters:
+            if parameter.required and parameter.protects and not parameter.whole:
+                value = part.values[parameter.name]
+                opened = replace(part, values=part.values | {parameter.name: FREE})
+                parts = (*mechanism.parts[:place], opened, *mechanism.parts[place + 1 :])
+                return Mechanism(parts), parameter, float(value)
+    return None
 
 
 def solve_free(
@@ -65,6 +88,9 @@ def solve_free(
         threshold: the largest risk to allow.
         mechanism: one parameter of it is `?`.
         relation: the neighbouring relation wanted, as in `parse_guarantee`.
+
+    Returns:
+        The value with the guarantee and the risk there, on the safe side of the threshold.
     """
     limit = float(_validate.probabilities("threshold", threshold))
     parameter = find_free(mechanism)

@@ -99,8 +99,8 @@ class Mechanism:
         """The guarantee of all parts, for the wanted relation.
 
         Parts for add-or-remove-one are composed under it and converted together, if replace-one is
-        wanted; there is no conversion the other way. Whatever has no closed form needs the extra
-        `reconbench[accounting]`, and rounds losses up to a grid of at least `discretisation`.
+        wanted; there is no conversion the other way. Whatever has no closed form rounds
+        losses up to a grid of at least `discretisation`.
         """
         for _, part, parameter in self.free():
             raise ValueError(
@@ -122,7 +122,7 @@ class Mechanism:
             text = Mechanism(tuple(added)).text
             whole = convert(_compose(added, Relation.ADD_REMOVE, discretisation), text)
             items.append(Item(1, whole))
-        return _compose_items(items, target, self.text, discretisation)
+        return compose_items(items, target, self.text, discretisation)
 
     def free(self) -> Iterator[tuple[int, Part, Parameter]]:
         """The parameters given as `?`, with the part each is of and its position."""
@@ -146,12 +146,27 @@ def parse_guarantee(text: str, relation: Relation | str | None = None) -> Guaran
     Args:
         text: one kind with its parameters, or several joined with `+`; see `kinds`.
         relation: the neighbouring relation wanted, by default that of the kinds.
+
+    Returns:
+        The guarantee of all the releases together. Errors name the nearest kind or parameter.
+
+    Example:
+        >>> import reconbench as rb
+        >>> rb.parse_guarantee("gaussian:sigma=4,queries=4").describe()
+        '0.5-GDP, replace-one'
     """
     return parse_mechanism(text).guarantee(relation)
 
 
 def parse_mechanism(text: str) -> Mechanism:
-    """The mechanism that a text names; a parameter may be `?` for `calibrate` to solve."""
+    """The mechanism that a text names; a parameter may be `?` for `calibrate` to solve.
+
+    Args:
+        text: as in `parse_guarantee`.
+
+    Returns:
+        The parsed parts; `.guarantee(relation)` is their guarantee, `.text` the canonical text.
+    """
     if len(text) > MOST_LETTERS:
         raise ValueError(f"mechanism must have at most {MOST_LETTERS} letters, got {len(text)}")
     pieces = _JOIN.split(text)
@@ -240,14 +255,7 @@ def _refuse(parts: Sequence[Part]) -> None:
 
 def _compose(parts: Sequence[Part], relation: Relation, step: float) -> Guarantee:
     text = Mechanism(tuple(parts)).text
-    return _compose_items([part.item(relation) for part in parts], relation, text, step)
-
-
-def _compose_items(items: Sequence[Item], relation: Relation, text: str, step: float) -> Guarantee:
-    try:
-        return compose_items(items, relation, text, step)
-    except ImportError as error:
-        raise ValueError(str(error)) from None
+    return compose_items([part.item(relation) for part in parts], relation, text, step)
 
 
 def _format_value(value: Any) -> str:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from reconbench.mechanisms.synthetic.graphical.kernels import FlatSets, FlatTree, Floats, compiled
+from reconbench.compilation import unlocked
+from reconbench.mechanisms.synthetic.graphical.kernels import FlatSets, FlatTree, Floats
 
 
-@compiled
+@unlocked
 def join_with(tree: FlatTree, columns: FlatSets, beliefs: Floats, column: int) -> Floats:
     """The joint distribution of every clique with one column: cells × values of the column.
 
@@ -50,7 +51,7 @@ def join_with(tree: FlatTree, columns: FlatSets, beliefs: Floats, column: int) -
     return joint
 
 
-@compiled
+@unlocked
 def _carry(tree: FlatTree, beliefs: Floats, joint: Floats, clique: int, upwards: bool) -> None:
     """Fill the joint of a clique's parent from the clique's, or the other way round."""
     first, above = tree.cells[clique], tree.above_start[clique]
@@ -78,7 +79,7 @@ def _carry(tree: FlatTree, beliefs: Floats, joint: Floats, clique: int, upwards:
             joint[first + x] = beliefs[first + x] * shared[tree.separator[first + x]]
 
 
-@compiled
+@unlocked
 def pair_with(
     tree: FlatTree,
     columns: FlatSets,
@@ -105,7 +106,7 @@ def pair_with(
         start += size * others
 
 
-@compiled
+@unlocked
 def pair_all(tree: FlatTree, columns: FlatSets, beliefs: Floats, first: int, found: Floats) -> None:
     """The joint distributions of every two columns from ``first`` on, in lexicographic order."""
     start = 0
@@ -117,7 +118,7 @@ def pair_all(tree: FlatTree, columns: FlatSets, beliefs: Floats, first: int, fou
         start += size
 
 
-@compiled
+@unlocked
 def triple_with(
     tree: FlatTree, columns: FlatSets, beliefs: Floats, column: int, found: Floats
 ) -> None:

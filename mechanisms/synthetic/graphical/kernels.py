@@ -1,7 +1,5 @@
 """Inference on junction trees and the descent that fits them, compiled.
 
-The one module of the synthesizers that imports numba.
-
 Cliques lie one after the other in flat arrays. What a cell of a clique contributes to, a separator
 or a measured set, is looked up in arrays of indices, so that a step costs a few passes over the
 cells and nothing else.
@@ -9,29 +7,23 @@ cells and nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import inf
-from typing import NamedTuple, TypeVar, cast
+from typing import NamedTuple
 
-import numba
 import numpy as np
 import numpy.typing as npt
+
+from reconbench.compilation import unlocked
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Indices = npt.NDArray[np.int32]
 Bools = npt.NDArray[np.bool_]
-Function = TypeVar("Function", bound=Callable[..., object])
 
 REMEMBERED = 8
 # How far a log potential moves in a step.
 LONGEST = 10.0
 CHECKED_EVERY = 20
-
-
-def compiled(function: Function) -> Function:
-    """numba.njit, cached on disk, without the interpreter's lock, with the function's own type."""
-    return cast("Function", numba.njit(cache=True, nogil=True)(function))
 
 
 class FlatTree(NamedTuple):
@@ -62,7 +54,7 @@ class FlatSets(NamedTuple):
     places_start: Ints
 
 
-@compiled
+@unlocked
 def triangulate(near: Bools, sizes: Ints) -> tuple[Bools, Bools, float]:
     """Eliminate columns greedily: their cliques, which of these are maximal, and their cells.
 
@@ -99,7 +91,7 @@ def triangulate(near: Bools, sizes: Ints) -> tuple[Bools, Bools, float]:
     return cliques, kept, total
 
 
-@compiled
+@unlocked
 def count_cells_with(near: Bools, members: Bools, sizes: Ints) -> Floats:
     """The cells of the cliques with one more set, for each of several sets.
 
@@ -115,7 +107,7 @@ def count_cells_with(near: Bools, members: Bools, sizes: Ints) -> Floats:
     return found
 
 
-@compiled
+@unlocked
 def add_strides(shape: Ints, strides: Ints) -> Indices:
     """For every cell of an array, in order, the sum of its codes times the strides."""
     found = np.zeros(shape.prod(), dtype=np.int32)
@@ -128,7 +120,7 @@ def add_strides(shape: Ints, strides: Ints) -> Indices:
     return found
 
 
-@compiled
+@unlocked
 def spread(tree: FlatTree, sets: FlatSets, values: Floats) -> Floats:
     """Functions of the sets as functions of their cliques, added up."""
     found = np.zeros(tree.cells[-1])
@@ -141,7 +133,7 @@ def spread(tree: FlatTree, sets: FlatSets, values: Floats) -> Floats:
     return found
 
 
-@compiled
+@unlocked
 def add_cells(tree: FlatTree, sets: FlatSets, s: int, beliefs: Floats, found: Floats) -> None:
     """Add up a clique's cells over each cell of one set."""
     first, place = tree.cells[sets.cliques[s]], sets.places_start[s]
@@ -149,7 +141,7 @@ def add_cells(tree: FlatTree, sets: FlatSets, s: int, beliefs: Floats, found: Fl
         found[sets.places[place + x]] += beliefs[first + x]
 
 
-@compiled
+@unlocked
 def collect(tree: FlatTree, sets: FlatSets, beliefs: Floats) -> Floats:
     """Sums of the cliques' cells over each cell of the sets."""
     found = np.zeros(sets.cells[-1])
@@ -158,7 +150,7 @@ def collect(tree: FlatTree, sets: FlatSets, beliefs: Floats) -> Floats:
     return found
 
 
-@compiled
+@unlocked
 def find_marginals(tree: FlatTree, log_potentials: Floats) -> Floats:
     """The distribution of every clique under the product of all potentials.
 
@@ -208,7 +200,7 @@ def find_marginals(tree: FlatTree, log_potentials: Floats) -> Floats:
     return beliefs
 
 
-@compiled
+@unlocked
 def find_maximum(tree: FlatTree, values: Floats) -> float:
     """The largest sum of one value a clique that some record has."""
     beliefs = values.copy()
@@ -230,7 +222,7 @@ def find_maximum(tree: FlatTree, values: Floats) -> float:
     return found
 
 
-@compiled
+@unlocked
 def find_gap(
     tree: FlatTree, sets: FlatSets, frequencies: Floats, weights: Floats, cliques: Floats
 ) -> float:
@@ -241,7 +233,7 @@ def find_gap(
     return gap
 
 
-@compiled
+@unlocked
 def sum_first(sets: FlatSets, values: Floats) -> float:
     """The sum over sets of the value of their first cell."""
     found = 0.0
@@ -250,7 +242,7 @@ def sum_first(sets: FlatSets, values: Floats) -> float:
     return found
 
 
-@compiled
+@unlocked
 def descend(
     tree: FlatTree,
     sets: FlatSets,
@@ -299,7 +291,7 @@ def descend(
     return cliques, gap
 
 
-@compiled
+@unlocked
 def scale(
     tree: FlatTree,
     sets: FlatSets,

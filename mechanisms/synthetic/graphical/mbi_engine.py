@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import warnings
 from importlib import import_module
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -26,6 +25,7 @@ from reconbench.mechanisms.synthetic.graphical.fitting import (
 from reconbench.mechanisms.synthetic.graphical.junction_tree import JunctionTree
 from reconbench.mechanisms.synthetic.graphical.kernels import Floats, find_gap
 from reconbench.mechanisms.synthetic.graphical.markov_model import MarkovModel
+from reconbench.missing_package import MissingPackage, describe_need, find_missing
 
 STEPS_A_BLOCK = 500
 MOST_BLOCKS = 100
@@ -33,10 +33,8 @@ MOST_BLOCKS = 100
 
 def require_mbi() -> None:
     """Refuse to go on without the package."""
-    if find_spec("mbi") is None or find_spec("jax") is None:
-        raise MechanismError(
-            "engine mbi needs the package mbi: pip install 'reconbench[synth]'; or use engine core"
-        )
+    if find_missing(("mbi", "jax")):
+        raise MissingPackage(describe_need("engine mbi", "mbi", "synth", "use engine core"))
 
 
 def fit_with_mbi(measurements: Measurements) -> MarkovModel:

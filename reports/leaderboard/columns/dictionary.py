@@ -253,7 +253,12 @@ DICTIONARY: Mapping[str, Column] = index_columns(
             Direction.BETTER,
         ),
         Column("attack", "the attack; none for a computed row, where no attack played", "text"),
-        Column("attack_options", "the options of the attack, as JSON", "text"),
+        Column(
+            "attack_options",
+            "the options of the attack, as JSON; for a computed row, its kind and what was asked "
+            "for",
+            "text",
+        ),
         Column(
             "repetitions",
             "finished repetitions, each with a fresh table and fresh noise",

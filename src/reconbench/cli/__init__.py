@@ -1,9 +1,9 @@
 """The command line. It only connects the packages.
 
 Each module holds the commands that it is named after; ``bounds`` has `ceiling`, `risk`,
-`compare-bounds` and `calibrate`, ``publishing`` `submit`, `verify` and `site`. ``terminal`` prints
-tables, and ``_options`` holds shared options. What the commands share with the Python front is in
-``reconbench.front``.
+`compare-bounds`, `rad`, `gradients` and `calibrate`, ``publishing`` `submit`, `verify` and `site`.
+``terminal`` prints tables, and ``_options`` holds shared options. What the commands share with the
+Python front is in ``reconbench.front``.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from reconbench.cli import (
     results,
     suites,
 )
-from reconbench.cli.bounds import calibrate
+from reconbench.cli.bounds import calibrate, gradients, rad
 from reconbench.cli.bounds import commands as bounds
 from reconbench.cli.publishing import site, submissions
 from reconbench.cli.terminal.tables import make_printable
@@ -67,6 +67,8 @@ app.command("game", help=games.GAME_HELP)(games.game)
 app.command("run", help=games.RUN_HELP)(games.run)
 app.command("ceiling", help=bounds.CEILING_HELP)(bounds.ceiling)
 app.command("risk", help=bounds.RISK_HELP)(bounds.risk)
+app.command("rad", help=rad.HELP)(rad.rad)
+app.command("gradients", help=gradients.HELP)(gradients.gradients)
 app.command("calibrate", help=calibrate.HELP)(calibrate.calibrate)
 app.command("compare-bounds", help=bounds.COMPARE_HELP)(bounds.compare_bounds)
 app.command("assess", help=assess.HELP)(assess.assess)

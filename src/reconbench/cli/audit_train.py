@@ -35,7 +35,8 @@ A2  random initial weights              A4  random, with that noise
 dp-sgd  clipped gradients with noise (multiplier --sigma); its known guarantee is shown
 
 The network has one hidden layer (--hidden 0: none) and predicts the column --label of --dataset
-from the others. For images in IDX files, the format of MNIST, give --images and --classes instead.
+from the others. For images, give --images mnist (after `reconbench data fetch mnist`), or IDX files
+with --images and --classes.
 --model gdp takes the mechanism to be Gaussian and uses 19 levels of each base jointly; --model both
 compares it with the paper's model at --level (`reconbench audit mcmc --help`).
 --out writes the report, the counts, and the errors of the attacks at every level.
@@ -45,6 +46,7 @@ Examples:
   reconbench audit train --algorithm A4 --sigma 0.1 --bases 20 --challenges 100
   reconbench audit train --algorithm A1 --label SCHL --size 199 --epochs 50 --out report
   reconbench audit train --algorithm dp-sgd --sigma 1 --hidden 0 --json
+  reconbench audit train --algorithm A2 --images fashion-mnist
   reconbench audit train --algorithm A2 --images train-images-idx3-ubyte.gz \\
     --classes train-labels-idx1-ubyte.gz
 """
@@ -59,7 +61,9 @@ def train(
     sigma: Annotated[float, typer.Option(help="Noise for A3, A4 and dp-sgd.")] = 0.1,
     dataset: Annotated[str, typer.Option(help="Prior from which tables are drawn.")] = "acs",
     label: Annotated[str, typer.Option(help="The column to predict.")] = "MAR",
-    images: Annotated[Path | None, typer.Option(help="IDX file with images.")] = None,
+    images: Annotated[
+        Path | None, typer.Option(help="IDX file with images, or mnist or fashion-mnist.")
+    ] = None,
     classes: Annotated[Path | None, typer.Option(help="IDX file with their classes.")] = None,
     bases: Annotated[int, typer.Option(help="Number of challenge bases.")] = 20,
     challenges: Annotated[int, typer.Option(help="Models per base, each without and with.")] = 100,
@@ -167,12 +171,19 @@ def train(
 
 
 def _population(dataset: str, label: str, images: Path | None, classes: Path | None) -> Population:
-    from reconbench.benchmarks.audits.train import FromPrior, FromRecords
+    from reconbench.benchmarks.audits.train import FromImages, FromPrior, FromRecords
     from reconbench.datasets.sources.idx import read_images
+    from reconbench.datasets.sources.packages.images import IMAGE_SOURCES, load_images
     from reconbench.mechanisms.training.algorithms import Records
 
+    if str(images) in IMAGE_SOURCES and classes is None:
+        load_images(str(images))
+        return FromImages(str(images))
     if (images is None) != (classes is None):
-        raise ValueError("--images and --classes go together; give both or neither")
+        raise ValueError(
+            "--images and --classes go together; give both, neither, or for --images a fetched "
+            f"source ({', '.join(IMAGE_SOURCES)})"
+        )
     if images is None or classes is None:
         return FromPrior(dataset, label)
     pixels, labels = read_images(images, classes)

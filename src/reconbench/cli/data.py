@@ -11,9 +11,9 @@ from typing import Annotated, Any
 import typer
 
 from reconbench.cli._options import Decimal, Encoding, Json, Separator, split_columns
-from reconbench.cli.terminal.own_tables import describe_misfit, read_records, say
+from reconbench.cli.sources import fetch
+from reconbench.cli.terminal.own_tables import describe_misfit, read_records, say, write_csv
 from reconbench.cli.terminal.tables import make_printable, print_pairs, print_table
-from reconbench.front.progress import report_download
 
 app = typer.Typer(
     help="Describe priors, fit one to your own table, sample tables, fetch public sources, release "
@@ -32,11 +32,6 @@ class Structure(StrEnum):
     HILL_CLIMB = "hill-climb"
     CHOW_LIU = "chow-liu"
     INDEPENDENT = "independent"
-
-
-class Source(StrEnum):
-    ACS = "acs"
-    FIRE = "fire"
 
 
 @app.command()
@@ -243,67 +238,10 @@ def sample(
     from reconbench.benchmarks import plugins
 
     table = plugins.load_prior(prior).sample(n, np.random.default_rng(seed))
-    _write_csv(table.to_pandas().to_csv(index=False), out)
+    write_csv(table.to_csv(), out)
 
 
-@app.command()
-def fetch(
-    source: Annotated[Source, typer.Argument(help="A public source.")],
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="The CSV file to write.")] = None,
-    prior: Annotated[
-        Path | None,
-        typer.Option(
-            help="The .bif file to write: a prior fitted as the shipped one of the source."
-        ),
-    ] = None,
-    state: Annotated[str, typer.Option(help="ACS: two-letter state.")] = "CA",
-    year: Annotated[int, typer.Option(help="ACS: survey year.")] = 2018,
-    file: Annotated[
-        Path | None,
-        typer.Option(
-            help="A file that you already have, also the Census Bureau's .zip; default: download."
-        ),
-    ] = None,
-) -> None:
-    """Fetch a public source as a table with its domain file, or as a prior, or both.
-
-    The prior is fitted as the shipped one of that source was, which takes a minute or two for
-    a large state. It can be played at once, also by the suites of papers.
-
-    \b
-    Examples:
-      reconbench data fetch acs --state CA --prior acs-ca.bif
-      reconbench run swanberg --dataset acs-ca.bif
-      reconbench data fetch acs --state CA --file csv_pca.zip -o acs-ca.csv
-      reconbench data fetch fire --file Fire_Calls.csv -o fire.csv --prior fire-all.bif
-    """
-    from reconbench.datasets import save_prior
-    from reconbench.datasets.atomic_files import write_json_atomic
-    from reconbench.datasets.network.bif import codebook_path
-    from reconbench.datasets.sources import load_acs, load_fire
-    from reconbench.datasets.sources.source_priors import fit_source
-
-    if out is None and prior is None:
-        raise ValueError("data fetch needs --out FILE.csv, --prior FILE.bif or both")
-    if prior is not None:
-        codebook_path(prior)
-    progress = report_download()
-    if source is Source.ACS:
-        loaded = load_acs(state, year, file, progress=progress)
-        extract = f"{len(loaded):,} people of {state.upper()}, {year}"
-    else:
-        loaded = load_fire(file, progress=progress)
-        extract = f"{len(loaded):,} unit responses"
-    if out is not None:
-        domain = out.with_suffix(".domain.json")
-        _write_csv(loaded.to_pandas().to_csv(index=False), out)
-        write_json_atomic(domain, loaded.domain.to_json())
-        typer.echo(f"{out}: {len(loaded)} records")
-        typer.echo(str(domain))
-    if prior is not None:
-        net, card = fit_source(loaded, source.value, extract)
-        save_prior(net, prior, card)
-        typer.echo(f"{prior}: fitted to {len(loaded)} records; play it with --dataset {prior}")
+app.command(help=fetch.HELP)(fetch.fetch)
 
 
 @app.command()
@@ -372,12 +310,3 @@ def release(
         f"scale {vetted.scale:.6g}, {vetted.rho:.4g}-zCDP, ({epsilon:g}, {delta:g})-DP, "
         f"{summary['relation']}"
     )
-
-
-def _write_csv(text: str, out: Path | None) -> None:
-    from reconbench.datasets.atomic_files import write_atomic
-
-    if out is None:
-        typer.echo(text, nl=False)
-    else:
-        write_atomic(out, text)

@@ -12,12 +12,14 @@ from reconbench.cli import compare
 FIGURES_HELP = """Save the figures of a leaderboard for a paper, with the numbers behind each.
 
 Reads the rows that `reconbench run` stored in a folder and leaves out stale ones. Writes every
-figure that the rows allow in each format, and its numbers as CSV. Needs the extra `figures`.
+figure that the rows allow in each format, and its numbers as CSV. Suites of computations give one
+figure each, with the axes of the paper; as SVG these need no extra, all others the extra `figures`.
 
 \b
 Examples:
   reconbench report figures results/quick --out figures
   reconbench report figures results/swanberg --out figures --format pdf
+  reconbench report figures results/kulynych --out figures
   reconbench report figures results/quick --out figures --format svg,png,pdf
 """
 
@@ -44,6 +46,7 @@ def figures(
         str, typer.Option("--format", help="Formats, comma-separated: svg, png, pdf.")
     ] = "svg",
 ) -> None:
+    from reconbench.benchmarks.game.row_schema.checks import NO_ATTACK
     from reconbench.benchmarks.store.export_import import drop_stale, read
     from reconbench.benchmarks.store.summary import summarise
     from reconbench.datasets.atomic_files import write_atomic
@@ -53,8 +56,11 @@ def figures(
     chosen = Format.parse_list(formats)
     entries = read(folder)
     rows = [entry.row for entry in drop_stale(entries)]
-    # A store lists rows in the order they finished, which differs between runs.
-    rows.sort(key=lambda row: (row.dataset, row.targets, row.attack, row.rep))
+    # A store lists rows as they finished, which differs between runs where games were played.
+    # Computed rows stand there in the order of their suite, and keep it.
+    played = [row for row in rows if row.attack != NO_ATTACK]
+    played.sort(key=lambda row: (row.dataset, row.targets, row.attack, row.rep))
+    rows = [row for row in rows if row.attack == NO_ATTACK] + played
     leaderboard = Leaderboard.from_summaries(summarise(rows))
     written = 0
     for file in draw_leaderboard_figures(leaderboard, chosen):

@@ -16,6 +16,8 @@ from reconbench.benchmarks.store.tightest import tightest, tightest_mean
 from reconbench.bounds import (
     BASELINE_GRID,
     CONFIDENCES,
+    EpsilonFamily,
+    GaussianFamily,
     Guarantee,
     calibration_report,
     compare_bounds,
@@ -24,7 +26,7 @@ from reconbench.bounds import (
     risk_bounds,
     risk_report,
 )
-from reconbench.bounds.calibration import MEASURES, EpsilonFamily, GaussianFamily
+from reconbench.bounds.calibration.named import MEASURES, Details
 from reconbench.bounds.ceilings.base import MEAN
 from reconbench.bounds.guarantees.relation import as_relation
 from reconbench.bounds.guarantees.stated import state_guarantee
@@ -191,6 +193,10 @@ def calibrate(
     relation: str | None = None,
     mechanism: str | None = None,
     any_event: bool = False,
+    knowledge: str | npt.ArrayLike | None = None,
+    within: float | None = None,
+    records: int | None = None,
+    candidates: int | None = None,
 ) -> Answer:
     """Find the largest budget, and the least noise, that keep a risk.
 
@@ -199,12 +205,19 @@ def calibrate(
         baseline: The success of the best guess without the release: one number, one per target,
             whole priors with a row per target, or a CSV file with such columns.
         measure: ``success``, ``advantage``, ``generalised-advantage``, ``worst-advantage`` (over
-            all baselines), or ``ceiling``: the share of targets recovered at 95 % confidence.
+            all baselines), ``ceiling`` (the share of targets recovered at 95 % confidence), ``rad``
+            (the reconstruction advantage; needs a whole prior) or ``singling-out`` (the baseline is
+            the weight of the predicate).
         delta: The δ of the budget.
         sensitivity: The L2 sensitivity between neighbours, to compute the noise; by default 1.
         relation: ``replace-one`` or ``add-remove`` neighbours.
         mechanism: A mechanism as text with one parameter ``?``, which is solved for instead.
         any_event: A guess may be right for several values.
+        knowledge: For ``rad``, what the attacker knows of the target: ``none``, ``any``, ``all``,
+            or one label per value.
+        within: For ``rad``, the largest error of a guess that counts.
+        records: For ``singling-out`` of anyone, how many records the table has.
+        candidates: For ``singling-out`` of one person, how many records may be theirs.
 
     Returns:
         An `Answer`; its ``frame`` has a line for every parameter that was found.
@@ -219,14 +232,21 @@ def calibrate(
     threshold = read_number("risk", risk, least=0, most=1)
     if baseline is None and name != "worst-advantage":
         raise refuse("baseline", None, f"given for the measure {name}")
-    base, whole = (np.zeros(1), None) if baseline is None else _read_baseline(baseline)
+    base, whole = (None, None) if baseline is None else _read_baseline(baseline)
     chosen = read_optional(read_choice, "relation", relation, allowed=RELATIONS)
-    event = read_flag("any_event", any_event)
+    details: Details = {
+        "priors": whole,
+        "any_event": read_flag("any_event", any_event),
+        "knowledge": knowledge,
+        "within": read_optional(read_number, "within", within, least=0),
+        "records": read_optional(read_whole, "records", records, least=1),
+        "candidates": read_optional(read_whole, "candidates", candidates, least=1),
+    }
     if mechanism is not None:
         if sensitivity is not None:
             raise refuse("sensitivity", sensitivity, "part of the mechanism: sensitivity=...")
         document = mechanism_calibration_report(
-            mechanism, threshold, base, name, relation=chosen, priors=whole, any_event=event
+            mechanism, threshold, base, name, relation=chosen, **details
         )
         keys = ("parameter", "value", "risk", "bound", "guarantee")
         lines = [{key: document.get(key) for key in keys}]
@@ -239,8 +259,7 @@ def calibrate(
             read_number("delta", delta, least=0, below=1),
             1.0 if sensitivity is None else read_number("sensitivity", sensitivity, above=0),
             relation=chosen or RELATIONS[0],
-            priors=whole,
-            any_event=event,
+            **details,
         )
         lines = _list_calibrated(document)
         sentences = [str(text) for text in document["answer"].values()]

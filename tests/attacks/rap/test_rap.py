@@ -10,12 +10,13 @@ import torch
 
 from reconbench.attacks import AttackError, AttackerView, WithinL1
 from reconbench.attacks.baselines import PriorGuess, RandomGuess
-from reconbench.attacks.rap.descent import SMALLEST_PRIOR, Descent
+from reconbench.attacks.rap.descent import SMALLEST_PRIOR
 from reconbench.attacks.rap.marginal_fit import (
     CellFit,
     KernelFit,
     marginal_fit,
 )
+from reconbench.attacks.rap.paths import Descent
 from reconbench.attacks.rap.problem import require_marginals
 from reconbench.attacks.rap.rap import Rap
 from reconbench.datasets import Table

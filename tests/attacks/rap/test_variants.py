@@ -11,17 +11,10 @@ import torch
 
 from reconbench.attacks import AttackError, AttackerView
 from reconbench.attacks.baselines import PriorGuess
-from reconbench.attacks.rap.descent import (
-    Descent,
-    FormPaths,
-    GramPaths,
-    Objective,
-    Penalised,
-    Problem,
-    batches,
-)
+from reconbench.attacks.rap.descent import Objective, Problem, batches
 from reconbench.attacks.rap.hidden_products import HiddenProducts
 from reconbench.attacks.rap.marginal_fit import CellFit, KernelFit
+from reconbench.attacks.rap.paths import Descent, FormPaths, GramPaths, Penalised
 from reconbench.attacks.rap.problem import build_problem, require_marginals
 from reconbench.attacks.rap.rap import Rap, RapConverged, RapMap, weigh_by_noise
 from reconbench.datasets import Table

@@ -14,17 +14,21 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 from scipy.stats import binomtest, norm
 
+from reconbench.benchmarks.computations import gradient_errors
 from reconbench.benchmarks.computations.gradient_errors import (
     Errors,
     Scales,
     SimulationError,
     images,
+    real_images,
     simulate,
 )
 from reconbench.benchmarks.computations.kinds import Curve
 from reconbench.benchmarks.suites.suite import find_suite
 from reconbench.bounds.gradients import GradientError, risk_corridor
 from reconbench.datasets import DomainError
+from reconbench.datasets.sources import SourceError
+from reconbench.datasets.sources.packages.images import fetch_images
 from reconbench.mechanisms.gradient_steps import (
     DeepNetwork,
     GradientNetwork,
@@ -262,6 +266,51 @@ def test_errors_of_records_in_a_file(tmp_path: Path) -> None:
         rows_of(f'{text}records = "{files[1]}"\ndimension = 6\nnorm = 1.0')
     with pytest.raises(DomainError, match="no file"):
         rows_of(f'{text}records = "{tmp_path / "none.npy"}"')
+
+
+REAL = """
+compute = "gradient-errors"
+images = "mnist"
+network = "optimal"
+dimension = 12
+norm = 1.01
+sigma = 0.1
+"""
+
+
+def test_errors_of_images_of_a_fetched_source(
+    small_mnist: Path, idx_files: dict[str, bytes], tmp_path: Path
+) -> None:
+    """Resized, of one norm, under the law; what is asked for is known before they are fetched."""
+    curve = CURVES.validate_python(tomllib.loads(REAL))
+    (point,) = curve.points("s")
+    assert point.label == "optimal, mnist, sigma 0.1" and point.asked["images"][0] == "mnist"
+    assert "images" not in next(iter(find_suite("riess-fig4").points())).asked
+    with pytest.raises(SourceError, match="fetch it with: reconbench data fetch mnist"):
+        curve.check_data()
+    assert "fetch it with" in point.attempt().error
+    for name, content in idx_files.items():
+        (tmp_path / name).write_bytes(content)
+    fetch_images("mnist", [tmp_path / name for name in idx_files])
+    vectors = real_images("mnist", 12, NORM)
+    assert vectors.shape == (300, 12)
+    assert np.linalg.norm(vectors, axis=1) == pytest.approx(np.full(300, NORM))
+    (values,) = (values for _, values in rows_of(REAL))
+    assert values["ks"] > FALSE_ALARM and values["ratio"] == pytest.approx(1, abs=0.1)
+    (ten_times,) = (values for _, values in rows_of(REAL.replace("0.1", "1.0")))
+    assert ten_times["law-50"] == pytest.approx(100 * values["law-50"])
+    with pytest.raises(ValidationError, match="records and images exclude each other"):
+        CURVES.validate_python(tomllib.loads(f'{REAL}records = "a.npy"'))
+    with pytest.raises(ValidationError, match="unknown images 'cifar'; use one of"):
+        CURVES.validate_python(tomllib.loads(REAL.replace("mnist", "cifar")))
+
+
+def test_blank_images_have_no_norm(small_mnist: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    blank = np.zeros((3, 16), dtype=np.float32)
+    blank[0] = 0.5
+    monkeypatch.setattr(gradient_errors, "load_images", lambda source: (blank, np.zeros(3)))
+    with pytest.raises(SimulationError, match="2 images of mnist are blank"):
+        real_images("mnist", 4, NORM)
 
 
 @pytest.mark.parametrize(

@@ -39,6 +39,7 @@ from reconbench.benchmarks.run.worker_process import Limits
 from reconbench.benchmarks.run.worker_tasks import FailedRow, FinishedRow, Group, Turn
 from reconbench.benchmarks.store.store import Store
 from reconbench.datasets import BayNet, save_prior
+from reconbench.missing_package import MissingPackage
 
 if find_spec("distributed") is None and not os.environ.get("CI"):
     pytest.skip("needs the extra `cluster`", allow_module_level=True)
@@ -401,7 +402,7 @@ def refuse(address: str, reason: str) -> None:
 
 def test_without_the_extra_there_is_a_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(ClusterError, match=r"pip install 'reconbench\[cluster\]'"):
+    with pytest.raises(MissingPackage, match=r"pip install 'reconbench\[cluster\]'"):
         Cluster("tcp://127.0.0.1:8786", Limits())
 
 

@@ -38,6 +38,7 @@ from reconbench.benchmarks.store.store import (
     _seal,
     row_key,
 )
+from reconbench.missing_package import MissingPackage
 
 GAME = Game("acs", ("SEX",), 3.0, n=10, mechanism_options=Options({"k": 2}))
 PRIOR = AttackSpec("prior")
@@ -239,7 +240,7 @@ def test_parquet_without_the_extra(
     odd: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(TransferError, match=r"pip install 'reconbench\[parquet\]', or export to"):
+    with pytest.raises(MissingPackage, match=r"pip install 'reconbench\[parquet\]', or export to"):
         export(read(odd), tmp_path / "rows.parquet")
     assert not (tmp_path / "rows.parquet").exists()
 

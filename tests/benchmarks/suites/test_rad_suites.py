@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from reconbench.attacks.rad_optimal import joint_prior
-from reconbench.benchmarks.computations.rad import epsilon_for_rad, epsilon_for_rero
+from reconbench.benchmarks.computations.rad.bounds import epsilon_for_rad, epsilon_for_rero
 from reconbench.benchmarks.game.play import Game, Round
 from reconbench.benchmarks.run.cost_estimates import estimate
 from reconbench.benchmarks.run.runner import run
@@ -101,7 +101,7 @@ def test_estimates_count_the_other_worlds(tmp_path: Path) -> None:
 def test_shipped_suites() -> None:
     suite = find_suite("rad")
     assert {part.name for part in suite.parts} == {
-        "rad", "rad-ldp", "rad-laplace", "rad-imputation", "rad-bounds",
+        "rad", "rad-ldp", "rad-laplace", "rad-imputation", "rad-bounds", "rad-fig3", "rad-fig5",
     }  # fmt: skip
     games = {unit.game.repeat(0) for unit in suite.units(repetitions=1)}
     assert all(game.advantage for game in games)

@@ -43,9 +43,10 @@ def games(path: Path) -> set[tuple[object, ...]]:
 def test_every_shipped_suite_has_its_name_and_something_to_do() -> None:
     found = shipped()
     papers = {f"swanberg-fig{i}" for i in (1, 4, 5, 6, 7)} | {
-        f"kulynych-fig{i}" for i in range(2, 7)
+        f"kulynych-fig{i}" for i in (1, 2, 3, 4, 5, 6, 7, 9)
     }
-    papers |= {f"rad-{name}" for name in ("bounds", "imputation", "laplace", "ldp")}
+    papers |= {f"rad-{name}" for name in ("bounds", "fig3", "fig5", "imputation", "laplace", "ldp")}
+    papers |= {f"riess-fig{i}" for i in (1, 2, 3, 4, 5)}
     assert papers | {"swanberg", "kulynych", "rad", "k-sweep", "n-sweep", "adversary"} <= set(found)
     for name, suite in found.items():
         assert suite.name == name and suite.description
@@ -64,8 +65,8 @@ def test_computations_and_games_go_together(tmp_path: Path) -> None:
     assert found.units() == read_suite(path).units()
     assert [point.suite for point in found.points()] == ["kulynych-fig4"] * 8 + [
         "kulynych-fig3"
-    ] * 30
-    assert len({point.key for point in found.points()}) == 38
+    ] * 36
+    assert len({point.key for point in found.points()}) == 44
     with pytest.raises(SuiteError, match="computations only, nothing that attack 'rap'"):
         find_suite("kulynych").units(more_attacks=["rap"])
 

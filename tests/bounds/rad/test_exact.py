@@ -25,6 +25,7 @@ from reconbench.bounds.rad import (
     rad_exact_aux,
     rad_finite,
     rad_profile,
+    rad_profile_aux,
     rad_pure_aux,
     rad_ss,
     rad_uniform,
@@ -331,3 +332,61 @@ def test_a_curve_and_any_prior() -> None:
 def test_refusals(call: Callable[[], object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_any_knowledge_over_the_profile_is_never_below_the_program() -> None:
+    """Against the exact program for a(z) = z, and closer than Theorem 4.2 where values are many."""
+    rng = np.random.default_rng(11)
+    for _ in range(60):
+        m = int(rng.integers(2, 6))
+        prior = rng.dirichlet(np.full(m, rng.choice([0.3, 1.0, 5.0])))
+        pair = ApproxDP(float(rng.choice([0.05, 0.3, 1.0, 4.0])), float(rng.choice(DELTAS[1:])))
+        found = rad_profile_aux(pair, prior)
+        optimum = rad_exact_aux(pair.epsilon, prior, np.arange(m), pair.delta)
+        assert optimum - 1e-9 <= found <= rad_any_aux(pair, prior) + 1e-12
+    assert rad_profile_aux(GaussianDP(0.5), 1000) < 0.84 * rad_any_aux(GaussianDP(0.5), 1000)
+
+
+def test_any_knowledge_over_a_gaussian_profile() -> None:
+    """Three values, a program with 14 points of the profile: a larger set of mechanisms."""
+    gaussian, prior = GaussianDP(1.0), np.array([0.5, 0.3, 0.2])
+    profile = [(float(e), gaussian.delta_at(float(e))) for e in np.linspace(0, 3, 14)]
+    optimum = full_program(profile, prior, np.arange(3))
+    assert optimum <= rad_profile_aux(gaussian, prior) + 1e-9
+
+
+def test_any_knowledge_is_approached_and_needs_its_delta() -> None:
+    """Reveal with δ, else put each value in a set with t = 1/(1 + e^(ε/2)): many equal values."""
+    epsilon, delta, m = 1.0, 0.1, 2000
+    t = 1 / (1 + math.exp(epsilon / 2))
+    chosen = round(t * m)
+    # Sets of `chosen` of m values: Theorem 2 with π(S) = t, a(z) = z.
+    share = chosen / m
+    sets = math.expm1(epsilon) * share * (1 - share) / (1 + math.expm1(epsilon) * share)
+    attained = delta * (1 - 1 / m) + (1 - delta) * sets
+    bound = rad_profile_aux(ApproxDP(epsilon, delta), m)
+    assert attained <= bound <= attained + 1e-3
+    # Without the term in δ, the bound for pure DP is too small.
+    assert rad_pure_aux(epsilon, m) < attained
+    assert rad_profile_aux(PureDP(epsilon), m) == pytest.approx(math.tanh(epsilon / 4), rel=1e-9)
+    for prior in ([0.5, 0.5], [0.9, 0.1], 7):
+        assert rad_profile_aux(PureDP(0.8), prior) == pytest.approx(rad_pure_aux(0.8, prior))
+
+
+def test_any_knowledge_limits() -> None:
+    assert rad_profile_aux(GaussianDP(0.0), 5) == 0.0
+    assert rad_profile_aux(GaussianDP(math.inf), 5) == pytest.approx(0.8)
+    assert rad_profile_aux(PureDP(math.inf), 5) == pytest.approx(0.8)
+    found = [rad_profile_aux(GaussianDP(mu), 5) for mu in (0.01, 0.1, 1.0, 3.0, 10.0)]
+    assert found == sorted(found)
+    with pytest.raises(ValueError, match="replace-one"):
+        rad_profile_aux(GaussianDP(1.0, Relation.ADD_REMOVE), 5)
+
+
+def test_a_solver_that_gives_up_is_replaced_by_a_bound() -> None:
+    prior, labels = np.array([0.5, 0.2, 0.1, 0.1, 0.05, 0.05]), np.arange(6)
+    for epsilon in (1e-12, 1e-9, 1e-6, 1e-3):
+        for delta in (0.0, 0.1):
+            found = rad_exact_aux(epsilon, prior, labels, delta)
+            assert rad_exact(epsilon, prior, delta) - 1e-9 <= found
+            assert found <= epsilon / 4 + delta * (1 - prior @ prior) + 1e-9

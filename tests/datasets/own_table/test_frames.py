@@ -17,6 +17,7 @@ import pytest
 from reconbench.datasets.domain import Domain, DomainError
 from reconbench.datasets.own_table import CsvStyle, columns, parquet, read_own_table, suggest_domain
 from reconbench.datasets.own_table import read_table as read
+from reconbench.missing_package import MissingPackage
 
 Refused = Callable[..., None]
 
@@ -152,4 +153,6 @@ def test_bad_parquet(tmp_path: Path, refused: Refused, monkeypatch: pytest.Monke
     import_module("pyarrow.parquet").write_table(nested, path)
     refused(path, "no column is left|at least 2 records", lambda: suggest_domain(path))
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    refused(path, r"needs pyarrow: pip install 'reconbench\[parquet\]'", lambda: read(path, DOMAIN))
+    needed = rf"{path}: Parquet needs pyarrow: pip install 'reconbench\[parquet\]', or save"
+    with pytest.raises(MissingPackage, match=needed):
+        read(path, DOMAIN)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from importlib.util import find_spec
 
 import numpy as np
@@ -11,8 +12,8 @@ import pytest
 from reconbench.datasets import BayNet
 from reconbench.mechanisms import MechanismError
 from reconbench.mechanisms.marginals import MarginalSets
-from reconbench.mechanisms.synthetic.graphical import mbi_engine
 from reconbench.mechanisms.synthetic.pgm import PrivatePGM
+from reconbench.missing_package import MissingPackage
 
 CYCLE = "a+b,b+c,c+d,a+d,e"
 # A missing package is a failure where everything should be installed.
@@ -55,8 +56,8 @@ def test_rows_by_mbi_are_seeded(toy_net: BayNet) -> None:
 
 
 def test_a_missing_package_is_named(toy_net: BayNet, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mbi_engine, "find_spec", lambda name: None)
-    with pytest.raises(MechanismError, match=r"pip install 'reconbench\[synth\]'"):
+    monkeypatch.setitem(sys.modules, "mbi", None)
+    with pytest.raises(MissingPackage, match=r"pip install 'reconbench\[synth\]'"):
         build(toy_net, 1.0, "mbi")
     with pytest.raises(MechanismError, match="engine must be 'core' or 'mbi', got 'x'"):
         build(toy_net, 1.0, "x")

@@ -20,14 +20,15 @@ LABEL = "b"
 
 @pytest.fixture(scope="module")
 def table(toy_net: BayNet) -> Table:
-    return toy_net.sample(40, np.random.default_rng(0))
+    """More records than the kernels hold at once, and not a multiple."""
+    return toy_net.sample(150, np.random.default_rng(0))
 
 
 def dense(records: Records) -> torch.Tensor:
     found = torch.zeros(len(records), records.features)
     for i in range(len(records)):
         for at in range(records.indptr[i], records.indptr[i + 1]):
-            found[i, int(records.indices[at])] = float(records.values[at])
+            found[i, int(records.indices[at])] += float(records.values[at])
     return found
 
 
@@ -158,6 +159,13 @@ def test_vectors_and_one_hot_columns_are_the_same_records(table: Table) -> None:
     assert again.features == sum(table.domain.sizes) - table.domain[LABEL].size
 
 
+def test_the_bias_is_a_last_feature_that_is_always_one() -> None:
+    vectors = np.array([[0.5, 0, 2, 0, 3], [0, 0, 0, 0, 0], [1, 2, 3, 0, 5]])
+    records = Records.of_vectors(vectors, [0, 1, 0], 2).with_bias(4)
+    assert records.indptr.tolist() == [0, 4, 8, 16]
+    assert dense(records).numpy().tolist() == np.c_[vectors, np.ones(3)].tolist()
+
+
 def test_the_guarantee_is_for_adding_or_removing_one_record() -> None:
     loud = DpSgd(1_000, 0.8, steps=100).guarantee
     quiet = DpSgd(1_000, 1.6, steps=100).guarantee
@@ -186,5 +194,5 @@ def test_what_cannot_be_trained_is_said(table: Table) -> None:
         Records.of_table(table.project(["b"]), "b")
     with pytest.raises(MechanismError, match="do not fit; train at most"):
         Network(1_000_000).start(records, 1_000, np.random.default_rng(0))
-    with pytest.raises(MechanismError, match="one record at a time, got 40"):
+    with pytest.raises(MechanismError, match="one record at a time, got 150"):
         Sgd(Network(0), epochs=1).train(records, 1, np.random.default_rng(0)).losses(records)

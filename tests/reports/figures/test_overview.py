@@ -8,10 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from reconbench.benchmarks.store.summary import Summary, summarise
-from reconbench.benchmarks.suites.suite import find_suite
+from reconbench.benchmarks.store.summary import Summary
 from reconbench.reports import Leaderboard, leaderboard_html
-from reconbench.reports.figures.computed_overview import MOST, draw_computed_overview
 from reconbench.reports.figures.overview import (
     ALL_PLOTS,
     FIRST_LINES,
@@ -160,15 +158,3 @@ def test_hostile_names_stay_text_in_the_picture(bounded: Summary) -> None:
     text = leaderboard_html([replace(bounded, targets=(name,), dataset=name, attack=name)], "t", {})
     picture = re.findall('<section class="card" id="overview".*?</section>', text, re.S)[0]
     assert "<script" not in picture and "&lt;script&gt;" in picture
-
-
-@pytest.mark.parametrize("suite", ["kulynych-fig2", "kulynych-fig5", "rad-bounds"])
-def test_computed_suites_have_a_picture(suite: str) -> None:
-    rows = summarise([point.row() for point in find_suite(suite).points()])
-    board = Leaderboard.from_summaries(rows)
-    found = draw_computed_overview(board.rows, board.columns)
-    assert found is not None and 0 < len(found.drawings) <= MOST
-    assert all(drawing.startswith("<svg") for drawing in found.drawings)
-    page = leaderboard_html(rows, "computed", {})
-    assert "What the guarantee allows" in page and "No attack was played." in page
-    assert page.count("<polyline") > 1

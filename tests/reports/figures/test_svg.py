@@ -49,6 +49,12 @@ def shapes(root: ET.Element, tag: str, name: str = "m") -> list[dict[str, str]]:
         (Axis.covering("", [0.2, 7.3]), ["0", "2", "4", "6", "8"]),
         (Axis.covering("", [5.0, 5.0]), ["5", "5.2", "5.4", "5.6", "5.8", "6"]),
         (Axis.covering("", [0.0]), ["0", "0.05", "0.1", "0.15", "0.2"]),
+        (Axis("", -1, 1), ["−1", "−0.5", "0", "0.5", "1"]),
+        (Axis("", 0, 2e-6), ["0", "5·10⁻⁷", "10⁻⁶", "1.5·10⁻⁶", "2·10⁻⁶"]),
+        (Axis("", 1e-9, 1, log=True), ["10⁻⁹", "10⁻⁷", "10⁻⁵", "0.001", "0.1"]),
+        (Axis.covering_log("", [0.4, 30]), ["0.2", "0.5", "1", "2", "5", "10", "20", "50"]),
+        (Axis.covering_log("", [3.0]), ["1", "2", "5", "10"]),
+        (Axis.covering_log("", [0.55, 0.75]), ["0.5", "1"]),
     ],
 )
 def test_ticks(axis: Axis, labels: list[str]) -> None:
@@ -61,6 +67,15 @@ def test_a_value_is_placed_by_the_scale_and_kept_within_the_axis() -> None:
     assert (UNIT.share(-1), UNIT.share(math.inf)) == (0, 1)
     with pytest.raises(ReportError, match="cannot show nan"):
         UNIT.share(math.nan)
+
+
+def test_labels_of_ticks_may_have_lines() -> None:
+    axis = Axis.of_categories("names", ["one", "two\nlines"])
+    plain, broken = (Panel(x, UNIT, [], width=100, height=100) for x in (UNIT, axis))
+    assert broken.outer[1] == plain.outer[1] + 15
+    texts = {each.text: each for each in draw(x=axis).iter(f"{SVG}text")}
+    first, second, title = (float(texts[name].attrib["y"]) for name in ("two", "lines", "names"))
+    assert first < second < title and texts["two"].attrib["x"] == texts["lines"].attrib["x"]
 
 
 def test_marks_are_where_their_values_are() -> None:

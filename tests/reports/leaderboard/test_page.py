@@ -269,7 +269,7 @@ def test_figures_take_the_rows_they_need(bounded: Summary, failed: Summary) -> N
     assert {row["within"] for row in drawn["within"]} == {0, 2}
     assert {row["n"] for row in drawn["n"]} == {50, 100}
     assert {row["k"] for row in drawn["k"]} == {1, 3}
-    assert drawn["split"] == drawn["computed"] == []
+    assert drawn["split"] == []
 
 
 def test_a_figure_says_how_much_it_leaves_out(bounded: Summary) -> None:
@@ -371,14 +371,14 @@ def test_computed_rows_are_drawn_apart(summary: Summary) -> None:
             epsilon=epsilon,
             success=None,
             baseline_expected=0.1,
+            attack_options={"compute": "advantage", "baseline": 0.1, "epsilon": epsilon},
             ceilings={"f-dp": {"mean": epsilon / 10}, "tv": {"mean": epsilon / 5}},
         )
         for epsilon in (1.0, 2.0)
     ]
     board = Leaderboard.from_summaries([*rows, summary])
     drawn = {each.name: select_rows(each, board.rows)[0] for each in list_charts(board.columns)}
-    assert [row["value_f-dp"] for row in drawn["computed"]] == [0.1, 0.2]
-    assert [row["attack"] for row in drawn["success"]] == ["rap"]
+    assert {row["attack"] for rows in drawn.values() for row in rows} == {"rap"}
     assert [each.attack for each in board.ranking] == ["rap"]
     alone, mixed = page(*rows), page(*rows, summary)
     assert "Only bounds were computed; no attack was played." in alone.texts
@@ -386,6 +386,11 @@ def test_computed_rows_are_drawn_apart(summary: Summary) -> None:
     shown = alone.payload["shown"]
     assert "value_f-dp" in shown and "success" not in shown
     assert {"value_f-dp", "expected_success"} <= set(mixed.payload["shown"])
+    for found in (alone, mixed):
+        assert found.tags.count("polyline") == 2 and found.values("id").count("computed") == 1
+    first, second = (each.values("id") for each in (alone, mixed))
+    assert first.index("computed") < first.index("ranking")
+    assert second.index("computed") > second.index("ranking")
 
 
 def test_the_shipped_drawings_and_script_are_what_their_makers_make() -> None:

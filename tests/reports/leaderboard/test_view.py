@@ -216,9 +216,21 @@ def test_a_share_of_no_gap_is_called_so(
     assert reader.column(page, "gap_closed") == ["no gap"]
 
 
+# Texts of a figure that stand on one another, by a pixel or more each way.
+OVERLAPS = """() => [...document.querySelectorAll("#computed svg")].flatMap((svg) => {
+  const boxes = [...svg.querySelectorAll("text")]
+    .map((text) => [text.textContent, text.getBoundingClientRect()]);
+  return boxes.flatMap(([first, a], index) => boxes.slice(index + 1)
+    .filter(([, b]) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1
+      && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 1)
+    .map(([second]) => [first, second]));
+})"""
+
+
 def test_a_suite_of_computed_bounds_starts_with_curves(opened: Open) -> None:
     points = [point.row() for point in find_suite("kulynych-fig2").points()]
     page = opened(summarise(points), NARROW)
-    assert page.locator("#overview .curves svg").count() > 0
+    assert page.locator("#computed .curves svg").count() == 6
+    assert page.evaluate(OVERLAPS) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= NARROW["width"]
     assert "No attack was played." in page.inner_text("#summary")

@@ -1,13 +1,14 @@
-"""The compiled walk of the gdp model (`gdp.py`); imports numba, as `_kernels` does."""
+"""The compiled walk of the gdp model (`gdp.py`); imported when first used."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from reconbench.bounds.audit.mcmc._kernels import Floats, compiled, log_prior
+from reconbench.bounds.audit.mcmc._kernels import Floats, log_prior
+from reconbench.compilation import unlocked
 
 
-@compiled
+@unlocked
 def integral_below(m: float, start: float, width: float, density: Floats, below: Floats) -> float:
     """∫ of the tabulated likelihood up to m; it is linear between the points."""
     place = (m - start) / width
@@ -23,7 +24,7 @@ def integral_below(m: float, start: float, width: float, density: Floats, below:
     return found
 
 
-@compiled
+@unlocked
 def log_strip_likelihood(
     mu: float, s: float, starts: Floats, widths: Floats, density: Floats, below: Floats
 ) -> float:
@@ -40,7 +41,7 @@ def log_strip_likelihood(
     return total
 
 
-@compiled
+@unlocked
 def gdp_chain(
     steps: Floats,
     thresholds: Floats,

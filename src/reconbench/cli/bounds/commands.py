@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -18,6 +18,12 @@ from reconbench.cli.bounds.guarantee_options import (
     RelationName,
     build_guarantee,
     name_mechanism,
+)
+from reconbench.cli.bounds.prior_options import (
+    PriorFile,
+    PriorList,
+    Values,
+    read_baseline,
 )
 from reconbench.cli.terminal.tables import print_pairs, print_table
 
@@ -49,13 +55,16 @@ Examples:
 
 RISK_HELP = """Compute the success and advantage on one target that each applicable bound allows.
 
-The headline is the smallest bound for a secret guessed exactly, whatever its prior. Bounds that
-need replace-one neighbours convert an add-remove guarantee. --mechanism states the mechanism
-itself, with its own relation unless --relation says otherwise; docs/guarantees.md lists the kinds.
+The headline is the smallest bound for a secret guessed exactly. State the success of the best guess
+without the release as --baseline, or the secret itself: --values equally likely ones, or the
+probability of each by --prior, which may give a smaller bound. Bounds that need replace-one
+neighbours convert an add-remove guarantee. --mechanism states the mechanism itself, with its own
+relation unless --relation says otherwise; docs/guarantees.md lists the kinds.
 
 \b
 Examples:
   reconbench risk --baseline 0.1 --mu 1
+  reconbench risk --prior 0.5,0.3,0.2 --mu 1
   reconbench risk --baseline 1e-6 --epsilon 4 --delta 1e-5 --json
   reconbench risk --baseline 0.1 --mu 1 --relation add-remove
   reconbench risk --baseline 0.1 --mechanism dp-sgd:noise=1.0,rate=0.004,steps=792
@@ -73,9 +82,6 @@ Examples:
 """
 
 BASELINES = (1e-6, 1e-4, 0.01, 0.1, 0.25, 0.5, 0.75, 0.9)
-PriorFile = Annotated[
-    Path | None, typer.Option(help="CSV file with a column `prior`, or p0, p1, ...")
-]
 
 
 def ceiling(
@@ -83,7 +89,7 @@ def ceiling(
         float | None,
         typer.Option(help="Success of the best guess from the prior, for every target."),
     ] = None,
-    n: Annotated[int, typer.Option(min=1, help="Number of targets.")] = 100,
+    n: Annotated[int, typer.Option(min=1, max=1_000_000, help="Number of targets.")] = 100,
     prior_file: PriorFile = None,
     epsilon: Epsilon = None,
     delta: Delta = 1e-5,
@@ -138,7 +144,11 @@ def ceiling(
 
 
 def risk(
-    baseline: Annotated[float, typer.Option(help="Success of the best guess without the release.")],
+    baseline: Annotated[
+        float | None, typer.Option(help="Success of the best guess without the release.")
+    ] = None,
+    values: Values = None,
+    prior: PriorList = None,
     epsilon: Epsilon = None,
     delta: Delta = 1e-5,
     mu: Mu = None,
@@ -150,7 +160,8 @@ def risk(
     from reconbench.bounds import risk_bounds, risk_report
 
     guarantee = build_guarantee(epsilon, delta, mu, relation, mechanism, gaussian=gaussian)
-    report = risk_report(baseline, guarantee, risk_bounds(delta=delta))
+    base, whole = read_baseline(baseline, values, prior)
+    report = risk_report(base, guarantee, risk_bounds(delta=delta, prior=whole))
     report |= name_mechanism(mechanism)
     if as_json:
         typer.echo(json.dumps(report, ensure_ascii=False))
@@ -165,15 +176,22 @@ def risk(
         ]
         for name, entry in report["bounds"].items()
     ]
-    title = f"One target, baseline {baseline:g}, {report['guarantee']}; TV {report['tv']:.4g}"
+    title = f"One target, baseline {base:g}, {report['guarantee']}; TV {report['tv']:.4g}"
     print_table(title, ["bound", "success", "advantage", "relation", "reference"], rows)
-    whole = report["any_event"]
     print_pairs(
         {
-            "exact match": f"advantage at most {report['advantage']:.6g}, by {report['bound']}",
-            "any success event": f"advantage at most {whole['advantage']:.6g}, by {whole['bound']}",
+            "exact match": _describe_least(report, report["bounds"]),
+            "any success event": _describe_least(report["any_event"], report["bounds"]),
             **report["not_applicable"],
         }
+    )
+
+
+def _describe_least(least: dict[str, Any], rows: dict[str, dict[str, Any]]) -> str:
+    row = rows[least["bound"]]
+    return (
+        f"success at most {least['success']:.6g}, advantage at most {least['advantage']:.6g} (by "
+        f"{least['bound']}: {row['reference']}, {row['relation']} neighbours)"
     )
 
 

@@ -1,4 +1,4 @@
-"""Tables of the user's own, with a line that says how they were read."""
+"""Tables as files: the user's own, with a line that says how they were read, and CSVs to write."""
 
 from __future__ import annotations
 
@@ -30,6 +30,16 @@ def read_records(path: Path, domain: Domain, style: CsvStyle, *, quiet: bool = F
 def say(path: Path, text: str) -> None:
     """Print what was found out about a file, out of the way of results."""
     typer.echo(make_printable(f"{path.name}: {text}"), err=True)
+
+
+def write_csv(text: str, out: Path | None) -> None:
+    """Write a CSV whole or not at all; print it if there is no file to write."""
+    from reconbench.datasets.atomic_files import write_atomic
+
+    if out is None:
+        typer.echo(text, nl=False)
+    else:
+        write_atomic(out, text)
 
 
 def describe_misfit(misfit: Misfit) -> list[str]:

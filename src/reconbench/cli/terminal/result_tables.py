@@ -11,6 +11,7 @@ from rich.text import Text
 from reconbench.cli.terminal.tables import make_printable, print_table
 
 MOST_ALARMS = 10
+MOST_SKIPS = 5
 
 if TYPE_CHECKING:
     from reconbench.benchmarks.game.result import Result
@@ -56,8 +57,8 @@ def print_game(rows: Sequence[Result]) -> None:
     )
     _print_advantages(rows)
     _print_held_out(rows)
-    errors = [f"{row.attack}: {row.error}" for row in rows if row.error]
-    for text in errors + _describe_bound_errors(rows):
+    errors = dict.fromkeys(f"{row.attack}: {row.error}" for row in rows if row.error)
+    for text in [*errors, *_describe_bound_errors(rows)]:
         Console(stderr=True).print(Text(make_printable(text)))
 
 
@@ -126,4 +127,6 @@ def print_suite(shown: Shown) -> None:
             Console(stderr=True).print(Text(text))
     if shown.self_check:
         Console(stderr=True).print(Text(shown.self_check), soft_wrap=True)
+    for text in shown.skips:
+        Console(stderr=True).print(Text(make_printable(text)), soft_wrap=True)
     print_alarms(shown.alarms)

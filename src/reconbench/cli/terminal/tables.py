@@ -23,11 +23,17 @@ def make_printable(text: object) -> str:
 
 
 def print_pairs(pairs: Mapping[str, str]) -> None:
-    """Print names with their descriptions."""
+    """Print names with their descriptions; in a file or a pipe, one line each."""
     grid = Table.grid(padding=(0, 2))
     for name, text in pairs.items():
         grid.add_row(Text(name, style="bold"), Text(text))
-    Console().print(grid)
+    _open_console().print(grid)
+
+
+def _open_console() -> Console:
+    """As wide as the terminal; in a file or a pipe as wide as needed, unless COLUMNS is set."""
+    narrow = sys.stdout.isatty() or "COLUMNS" in os.environ
+    return Console(width=None if narrow else UNBOUNDED)
 
 
 def print_table(
@@ -41,8 +47,7 @@ def print_table(
     The first column and those of ``texts_in`` are flush left, others, which hold numbers or short
     words, flush right.
     """
-    narrow = sys.stdout.isatty() or "COLUMNS" in os.environ
-    console = Console(width=None if narrow else UNBOUNDED)
+    console = _open_console()
     table = Table(
         title=Text(make_printable(title)),
         title_justify="left",

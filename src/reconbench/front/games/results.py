@@ -22,7 +22,7 @@ from reconbench.front.arguments import checked, read_choice, read_path
 from reconbench.front.figure import Figure
 from reconbench.front.games.suite_reports import Reports
 from reconbench.front.notebook import render_html
-from reconbench.reports.figures.computed_overview import draw_computed_overview
+from reconbench.reports.figures.computed import draw_suites
 from reconbench.reports.figures.export import draw_leaderboard_figure, list_figures
 from reconbench.reports.figures.static_overview import TITLE, draw_static_overview
 from reconbench.reports.leaderboard.checks.alarms import list_alarms
@@ -161,10 +161,11 @@ class PlayResult:
         drawn = draw_static_overview(self.leaderboard.rows, attacks)
         if drawn is not None:
             return Figure(TITLE, drawn)
-        computed = draw_computed_overview(self.leaderboard.rows, self.leaderboard.columns)
-        if computed is None:
+        computed = draw_suites(self.leaderboard.summaries)
+        if not computed:
             raise ValueError("there is nothing to plot: no row is finished")
-        return Figure(f"{self.name}: computed values", computed.drawings[0])
+        suite, figure = next(iter(computed.items()))
+        return Figure(f"{suite}: computed values", figure)
 
     def list_figures(self) -> dict[str, str]:
         """The further figures that ``plot`` draws from these rows: their titles by name."""

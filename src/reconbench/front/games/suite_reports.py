@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,11 +29,13 @@ RECORD = ".leaderboard.json"
 
 @dataclass(frozen=True)
 class Shown:
-    """What a terminal shows of a run: tables, alarms, and the check of the expected scores."""
+    """What a terminal shows of a run: tables, alarms, the check of the expected scores, and why
+    rows were skipped."""
 
     tables: list[TextTable]
     alarms: list[str]
     self_check: str = ""
+    skips: list[str] = field(default_factory=list)
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> Shown:
@@ -41,7 +43,7 @@ class Shown:
         from reconbench.reports.leaderboard.text_tables import TextTable
 
         tables = [TextTable(**table) for table in raw["tables"]]
-        return cls(tables, list(raw["alarms"]), raw["self_check"])
+        return cls(tables, list(raw["alarms"]), raw["self_check"], list(raw["skips"]))
 
 
 @dataclass(frozen=True)
@@ -99,13 +101,16 @@ class Reports:
         from reconbench.reports.leaderboard.checks.alarms import list_alarms
         from reconbench.reports.leaderboard.page import render_page
         from reconbench.reports.leaderboard.table import Leaderboard
-        from reconbench.reports.leaderboard.text_tables import tabulate_suite
+        from reconbench.reports.leaderboard.text_tables import describe_skips, tabulate_suite
 
         summaries = summarise(rows)
         leaderboard = Leaderboard.from_summaries(summaries, self.suite)
         check = leaderboard.self_check
         shown = Shown(
-            tabulate_suite(summaries), list_alarms(summaries), check.describe() if check else ""
+            tabulate_suite(summaries),
+            list_alarms(summaries),
+            check.describe() if check else "",
+            describe_skips(summaries),
         )
         html = render_page(leaderboard, f"reconbench: {self.suite}", self.facts, self.stale)
         contents = {

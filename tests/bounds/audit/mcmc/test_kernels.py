@@ -20,6 +20,7 @@ from reconbench.bounds.audit.mcmc.diagnostics import (
     tail_size,
 )
 from reconbench.bounds.audit.mcmc.model import folded, log_correlated
+from reconbench.missing_package import MissingPackage
 
 WORD = (1 << 64) - 1
 
@@ -114,6 +115,21 @@ def test_correlated_weights_are_density_over_proposal() -> None:
     assert got + constant == pytest.approx(np.log(integral), abs=0.01)
 
 
+def test_the_prior_of_tau_and_rho() -> None:
+    """A half-normal τ, and 1/(2 r(τ)) for ρ given τ with the least r of all attacks."""
+    counts = np.array([[3.0, 10, 2, 20], [1, 40, 5, 30]])
+
+    def expected(tau: float) -> float:
+        ends = [
+            np.sqrt((1 + (n0 - 1) * tau) * (1 + (n1 - 1) * tau) / (n0 * n1))
+            for _, n0, _, n1 in counts
+        ]
+        return float(stats.norm.logpdf(tau, scale=0.05) - np.log(min(ends)))
+
+    found = kernels.log_tau_prior(0.2, counts, 0.05) - kernels.log_tau_prior(0.01, counts, 0.05)
+    assert found == pytest.approx(expected(0.2) - expected(0.01))
+
+
 def test_pairs_next_to_one_have_a_weight() -> None:
     """Attacks that miss every record: sin² rounds to 1 there, where a variance would be 0."""
     edges = np.linspace(np.pi / 2 - 1e-9, np.pi / 2, CELLS + 1)
@@ -145,7 +161,7 @@ def test_diagnostics_are_those_of_arviz(memory: float, shape: tuple[int, int]) -
 
 def test_without_arviz_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "arviz_stats.base", None)
-    with pytest.raises(ValueError, match=r"pip install 'reconbench\[arviz\]'"):
+    with pytest.raises(MissingPackage, match=r"pip install 'reconbench\[arviz\]'"):
         by_arviz(np.zeros((2, 10)))
 
 

@@ -14,6 +14,7 @@ from scipy import stats
 from reconbench.bounds import Relation
 from reconbench.bounds.audit.mcmc import (
     BetaStrength,
+    CorrelatedNormal,
     FixedStrength,
     Prior,
     epsilon_level,
@@ -117,3 +118,10 @@ def test_relations_say_what_was_compared() -> None:
 def test_bad_priors_are_refused(make: Callable[[], object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         make()
+
+
+def test_the_prior_of_tau_is_checked_and_told() -> None:
+    assert CorrelatedNormal() == CorrelatedNormal(np.inf)
+    assert "half-normal of sd 0.01" in CorrelatedNormal(0.01).describe()
+    with pytest.raises(ValueError, match="tau_sd"):
+        CorrelatedNormal(0.0)

@@ -93,7 +93,9 @@ def test_several_attacks_and_a_beta_prior_match_direct_integration() -> None:
     assert_quantiles_agree(found, grid_posterior(counts, 0.0, prior, cells=200, strength_cells=100))
 
 
-def importance_quantiles(row: tuple[int, ...], delta: float, size: int) -> np.ndarray:
+def importance_quantiles(
+    row: tuple[int, ...], delta: float, size: int, tau_sd: float
+) -> np.ndarray:
     """Equation 7 for one attack by weighting draws from the prior of all six unknowns."""
     rng = np.random.default_rng(4)
     x, n0, y, n1 = row
@@ -102,6 +104,9 @@ def importance_quantiles(row: tuple[int, ...], delta: float, size: int) -> np.nd
     a, b = rng.random((2, size))
     low, high = folded(a, b)
     inside = (high + np.exp(e) * low >= 1 - delta) & (high + np.exp(s * e) * low < 1 - s * delta)
+    if tau_sd < np.inf:
+        tau = np.abs(rng.normal(0, tau_sd, size))
+        rho *= np.sqrt((1 + (n0 - 1) * tau) * (1 + (n1 - 1) * tau) / (n0 * n1))
     v0, v1 = n0 + n0 * (n0 - 1) * tau, n1 + n1 * (n1 - 1) * tau
     r = n0 * n1 * rho / np.sqrt(v0 * v1)
     possible = inside & (np.abs(r) < 1)
@@ -121,15 +126,16 @@ def importance_quantiles(row: tuple[int, ...], delta: float, size: int) -> np.nd
 
 
 @pytest.mark.slow
-def test_correlated_counts_match_importance_sampling() -> None:
+@pytest.mark.parametrize("tau_sd", [np.inf, 0.05])
+def test_correlated_counts_match_importance_sampling(tau_sd: float) -> None:
     """Tolerances are 4 standard errors of the two Monte Carlo runs, of 2,000 effective draws."""
     row = (6, 20, 5, 25)
-    exact = importance_quantiles(row, 0.01, 2_000_000)
+    exact = importance_quantiles(row, 0.01, 2_000_000, tau_sd)
     found = estimate(
         Counts.of([row]),
         0.01,
         rng=np.random.default_rng(5),
-        likelihood=CorrelatedNormal(),
+        likelihood=CorrelatedNormal(tau_sd),
         settings=Settings(iterations=25_000, warmup=4_000, auxiliary=60),
     )
     assert found.names == ("epsilon", "strength", "tau", "rho")

@@ -14,7 +14,7 @@ from reconbench.bounds import (
     mechanism_calibration_report,
     parse_mechanism,
 )
-from reconbench.bounds.guarantees.notation.free_parameter import solve_free
+from reconbench.bounds.guarantees.notation.free_parameter import open_parameter, solve_free
 
 RISK = Advantage(np.array([0.1]))
 
@@ -43,6 +43,27 @@ def test_steps_of_dp_sgd() -> None:
     assert found is not None and found.risk <= 0.15
     one_more = parse_mechanism(f"dp-sgd:noise=1,rate=0.1,steps={found.value + 1:g}")
     assert risk(one_more.guarantee()) > 0.15
+
+
+@pytest.mark.parametrize(
+    ("text", "threshold", "expected"),
+    [
+        ("dp-sgd:noise=?,rate=0.004,steps=792", 0.1, 0.4487),
+        ("dp-sgd:noise=1,rate=?,steps=500", 0.05, 0.008119),
+        ("gaussian:sigma=?+laplace:scale=5", 0.2, 1.144),
+    ],
+)
+def test_the_value_keeps_the_threshold_and_little_less_does_not(
+    text: str, threshold: float, expected: float
+) -> None:
+    """On the fine grid; the values are those of losses composed by dp-accounting."""
+    risk = Advantage(np.array([0.01 if "noise=?" in text else 0.1]))
+    mechanism = parse_mechanism(text)
+    found = solve_free(risk, threshold, mechanism)
+    assert found is not None and found.value == pytest.approx(expected, rel=1e-4)
+    assert found.risk == risk(mechanism.fill(found.value).guarantee()) <= threshold
+    weaker = found.value * 1.005**-found.parameter.protects
+    assert risk(mechanism.fill(weaker).guarantee()) > threshold
 
 
 def test_no_answer_and_no_limit() -> None:
@@ -81,3 +102,26 @@ def test_measures_are_checked() -> None:
         mechanism_calibration_report("gaussian:sigma=?", 0.1, 0.1, "harm")
     with pytest.raises(ValueError, match="threshold must be in"):
         mechanism_calibration_report("gaussian:sigma=?", 2, 0.1)
+
+
+@pytest.mark.parametrize(
+    ("text", "opened"),
+    [
+        ("gaussian:sigma=2,queries=3", ("gaussian:sigma=?,queries=3", "sigma", 2.0)),
+        ("dp-sgd:noise=1,rate=0.1,steps=9", ("dp-sgd:noise=?,rate=0.1,steps=9", "noise", 1.0)),
+        ("approx:epsilon=1,delta=1e-5", ("approx:epsilon=?,delta=1e-05", "epsilon", 1.0)),
+        (
+            "curve:points.csv+laplace:scale=5,queries=2",
+            ("curve:points.csv+laplace:scale=?,queries=2", "scale", 5.0),
+        ),
+        ("rdp:order=2,epsilon=1", None),
+        ("curve:points.csv,queries=2", None),
+    ],
+)
+def test_the_parameter_that_a_figure_varies(
+    text: str, opened: tuple[str, str, float] | None
+) -> None:
+    found = open_parameter(parse_mechanism(text))
+    assert opened == (None if found is None else (found[0].text, found[1].name, found[2]))
+    if found is not None:
+        assert found[0].fill(found[2]).text == parse_mechanism(text).text

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import builtins
 import math
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -248,22 +246,6 @@ def test_bad_text(text: str, message: str) -> None:
 def test_hopeless_losses_promise_nothing(text: str) -> None:
     found = parse_guarantee(text)
     assert found.total_variation() == 1.0 and found.epsilon_at(1e-5) == math.inf
-
-
-def test_the_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = builtins.__import__
-
-    def without(name: str, *rest: Any) -> Any:
-        if name.startswith("dp_accounting"):
-            raise ImportError("no dp_accounting")
-        return real(name, *rest)
-
-    for module in [name for name in sys.modules if name.startswith("dp_accounting")]:
-        monkeypatch.setitem(sys.modules, module, None)
-    monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(ValueError, match=r"pip install 'reconbench\[accounting\]'"):
-        parse_guarantee("laplace:scale=5,queries=2")
-    assert parse_guarantee("laplace:scale=5") == LaplaceDP(0.2)
 
 
 @st.composite

@@ -32,6 +32,7 @@ from reconbench.bounds.rad import (
 
 THEOREM_4_2, THEOREM_4_3, RERO = "rad-thm42", "rad-thm43", "rero"
 
+ANY_KNOWLEDGE = "Guerra-Balboa 2026, Theorem 4.2: whatever the attacker knows of the target"
 EXACT = "Guerra-Balboa 2026, Theorem 4.3: exact, for a target of whom nothing is known"
 
 Values = Annotated[int, Field(ge=2, strict=True)]
@@ -85,7 +86,7 @@ class LocalAndNoise(Computation):
     reference = "Guerra-Balboa 2026, figure 1"
     metric = "advantage"
     meanings: ClassVar[Mapping[str, str]] = {
-        THEOREM_4_2: "Guerra-Balboa 2026, Theorem 4.2: whatever the attacker knows of the target",
+        THEOREM_4_2: ANY_KNOWLEDGE,
         THEOREM_4_3: EXACT,
     }
 

@@ -319,7 +319,9 @@ def test_calibration() -> None:
             assert float(law.mse_at_most(eta)) == pytest.approx(gamma, rel=1e-9)
             four = scratch_sigma(eta, gamma, dimension, 2.0, steps=4)
             assert four == pytest.approx(2 * sigma)
-    with pytest.raises(ValueError, match=r"eta must be below 1, got 1.5: guessing 0 has that"):
+    with pytest.raises(
+        ValueError, match=r"eta, the error, must be below 1, got 1.5: guessing 0 has that"
+    ):
         scratch_sigma(1.5, 0.1, 1)
     with pytest.raises(ValueError, match=r"gamma must be above 1/candidates = 0.1"):
         identification_sigma(0.05, 10)

@@ -41,6 +41,12 @@ def attack_variance(sigma: float, norm: float, clip: float = 1.0, rows: int = 1)
     Riess 2026, Theorem IV.1, as its proof gives it: the loss 1ᵀ W X has the gradient norm √M ‖X‖,
     so the smallest variance σ²‖X‖² needs M ≥ (C/‖X‖)² rows. The theorem's M ≥ ⌈C/‖X‖⌉ is too few
     wherever C > ‖X‖; the caption of its figure 2 has the square.
+
+    Args:
+        sigma: the noise multiplier, relative to C.
+        norm: ‖X‖ of the record.
+        clip: C.
+        rows: M.
     """
     size, limit = _finite("norm", norm), _finite("clip", clip)
     m = positive_integer("rows", rows)
@@ -50,7 +56,9 @@ def attack_variance(sigma: float, norm: float, clip: float = 1.0, rows: int = 1)
 def rows_needed(norm: float, clip: float = 1.0) -> int:
     """The fewest rows M ≥ (C/‖X‖)² that reach the smallest variance (Theorem IV.1, corrected).
 
-    ``norm`` is the smallest of the records under attack.
+    Args:
+        norm: the smallest of the records under attack.
+        clip: C.
     """
     ratio = (_finite("clip", clip) / _finite("norm", norm)) ** 2
     # A ratio that is whole but for rounding is taken as whole.
@@ -137,12 +145,22 @@ class GradientError:
 
 
 def psnr_to_mse(psnr: ArrayLike, span: float) -> FloatArray:
-    """η̃ = 10^(−PSNR/10) (max − min)² (Riess 2026, Definition IV.7)."""
+    """η̃ = 10^(−PSNR/10) (max − min)² (Riess 2026, Definition IV.7).
+
+    Args:
+        psnr: in dB.
+        span: max − min of the values.
+    """
     return np.asarray(10 ** (-np.asarray(psnr, dtype=np.float64) / 10) * _finite("span", span) ** 2)
 
 
 def mse_to_psnr(mse: ArrayLike, span: float) -> FloatArray:
-    """10 log₁₀((max − min)²/MSE); inf for no error at all."""
+    """10 log₁₀((max − min)²/MSE); inf for no error at all.
+
+    Args:
+        mse: mean squared errors.
+        span: max − min of the values.
+    """
     with np.errstate(divide="ignore"):
         return np.asarray(10 * (2 * np.log10(_finite("span", span)) - np.log10(mse)))
 
@@ -153,6 +171,10 @@ def zero_guess_error(dimension: int, norm: float = 1.0) -> float:
     Corollary IV.6 is stated for every reconstruction, and this guess refutes it: for N = 784 and
     σ = 0.1 the claimed γ at η = ‖X‖²/784 is 2·10⁻²⁰⁴, and the guess succeeds with certainty. The
     corollary holds for the unbiased estimate alone; from this η on, no noise helps.
+
+    Args:
+        dimension: N.
+        norm: ‖X‖ of the record, or the smallest over a domain.
     """
     return _finite("norm", norm) ** 2 / positive_integer("dimension", dimension)
 
@@ -162,6 +184,10 @@ def ncc_population(sigma: float, dimension: int) -> float:
 
     A statement on a population. The correlation of one record with its reconstruction scatters
     around it, and is larger about half the time: use `ncc_at_least` for probabilities.
+
+    Args:
+        sigma: the noise multiplier.
+        dimension: N.
     """
     n = positive_integer("dimension", dimension)
     return 1 / math.sqrt(1 + _validate.non_negative("sigma", sigma) ** 2 * n)
@@ -173,8 +199,15 @@ def ncc_at_least(
     """P(NCC ≥ η) of a record and its optimal estimate, N ≥ 3; exact, what Proposition A.2 lacks.
 
     Regress the estimate X + ζ on X: r √(N − 2)/√(1 − r²) is the t statistic of the slope, which is
-    non-central t with N − 2 degrees of freedom and non-centrality √(N Var(x))/(σ‖X‖). ``spread`` is
-    √(N Var(x))/‖X‖ ≤ 1, with equality for a centred record; 1 bounds all records from above.
+    non-central t with N − 2 degrees of freedom and non-centrality √(N Var(x))/(σ‖X‖).
+
+    Args:
+        eta: correlations in [−1, 1].
+        sigma: the noise multiplier, under the optimal network.
+        dimension: N ≥ 3.
+        spread: √(N Var(x))/‖X‖ ≤ 1, with equality for a centred record; 1 bounds all records from
+            above.
+        steps: k, how many steps are on the same record.
     """
     from scipy.stats import nct
 
@@ -197,6 +230,11 @@ def hit_probability(hits: ArrayLike, iterations: int, records: int) -> FloatArra
 
     Riess 2026, section IV-C, has C(K, k)/D^K, which leaves out the (D − 1)^(K − k) ways in which
     the other steps may go. Batches of one, drawn uniformly with replacement.
+
+    Args:
+        hits: k, one number or several.
+        iterations: K.
+        records: D.
     """
     k, total = np.asarray(hits, dtype=np.float64), positive_integer("iterations", iterations)
     d = positive_integer("records", records)
@@ -213,6 +251,14 @@ def mse_at_most_in_training(
 
     Propositions IV.10 and IV.5 under `hit_probability`. A record that is never drawn is not
     reconstructed; the attacker knows which steps were whose, which the paper calls strong.
+
+    Args:
+        eta: a mean squared error.
+        dimension: N.
+        sigma: the noise multiplier.
+        iterations: K, the steps of the training, one record each.
+        records: D, the records that it draws from.
+        norm: ‖X‖ of the record.
     """
     hits = np.arange(1, positive_integer("iterations", iterations) + 1)
     chances = hit_probability(hits, iterations, records)
@@ -227,6 +273,10 @@ def identification(candidates: int, guarantee: Guarantee) -> float:
     Hayes et al. 2023 and Kaissis et al. 2023 as in Riess 2026, section IV-D. All candidates are
     equally likely. Either neighbouring relation will do: a release without the record, or of
     another one, says nothing of it and is right with chance κ. Two opposite gradients reach it.
+
+    Args:
+        candidates: how many records it may be.
+        guarantee: of all the steps.
     """
     return float(guarantee.power(1 / positive_integer("candidates", candidates)))
 
@@ -236,16 +286,22 @@ def scratch_sigma(
 ) -> float:
     """The σ with P(MSE ≤ η) = γ for the from-scratch estimate.
 
-    Corollary IV.6 solved for σ, for ``steps`` on the same record (Proposition IV.10); σ grows with
-    η. ``norm`` is the smallest in the domain. Refused from η = ‖X‖²/N on, where guessing 0 succeeds
-    whatever the noise. For a PSNR, give `psnr_to_mse` of it.
+    Corollary IV.6 solved for σ (and Proposition IV.10); σ grows with η. Refused from η = ‖X‖²/N on,
+    where guessing 0 succeeds whatever the noise. For a PSNR, give `psnr_to_mse` of it.
+
+    Args:
+        eta: the mean squared error.
+        gamma: the chance to allow, strictly between 0 and 1.
+        dimension: N.
+        norm: ‖X‖ of the record, or the smallest in the domain.
+        steps: k, how many steps are on the same record.
     """
     error, chance = _finite("eta", eta), _validate.strictly_between_zero_and_one("gamma", gamma)
     free = zero_guess_error(dimension, norm)
     if error >= free:
         raise ValueError(
-            f"eta must be below {free:g}, got {eta!r}: guessing 0 has that error without any "
-            "release, so no noise makes it unlikely"
+            f"eta, the error, must be below {free:g}, got {eta!r}: guessing 0 has that error "
+            "without any release, so no noise makes it unlikely"
         )
     # kNη/(2σ²‖X‖²) = Γ_R⁻¹(N/2, γ)
     unit = GradientError.of(dimension, 1.0, norm, steps)
@@ -253,7 +309,13 @@ def scratch_sigma(
 
 
 def identification_sigma(gamma: float, candidates: int, sensitivity: float = 1.0) -> float:
-    """The σ at which 1 − f(κ) = γ for Gaussian noise of sd σ: Δ/(Φ⁻¹(γ) − Φ⁻¹(κ)), γ > κ."""
+    """The σ at which 1 − f(κ) = γ for Gaussian noise of sd σ: Δ/(Φ⁻¹(γ) − Φ⁻¹(κ)), γ > κ.
+
+    Args:
+        gamma: the chance to allow, above 1/candidates.
+        candidates: how many records it may be, all as likely: κ = 1/candidates.
+        sensitivity: Δ, relative to the clipping norm.
+    """
     chance = _validate.strictly_between_zero_and_one("gamma", gamma)
     kappa = 1 / positive_integer("candidates", candidates)
     if chance <= kappa:
@@ -291,26 +353,39 @@ def risk_corridor(
     norm: float = 1.0,
     steps: int = 1,
     guarantee: Callable[[float], Guarantee] | None = None,
+    law: Callable[[float], GradientError] | None = None,
 ) -> list[Corridor]:
     """The corridor at every σ: identification at one end, from scratch at the other.
 
-    ``guarantee`` tells what a noise multiplier promises after all steps; by default √k/σ-GDP for
-    adding or removing a record, which is what Riess 2026 compares with (Δ = 1).
+    Args:
+        sigma: noise multipliers, one or several.
+        dimension: N.
+        candidates: how many records it may be.
+        norm: ‖X‖ of the record, or the smallest over a domain.
+        steps: k, how many steps are on the same record.
+        guarantee: what a noise multiplier promises after all steps; by default √k/σ-GDP for adding
+            or removing a record, which is what Riess 2026 compares with (Δ = 1).
+        law: the error at a noise multiplier, by default that of the optimal network.
     """
     k = positive_integer("steps", steps)
 
     def usual(multiplier: float) -> Guarantee:
         return GaussianDP(math.sqrt(k) / multiplier, Relation.ADD_REMOVE)
 
-    promise, free = guarantee or usual, zero_guess_error(dimension, norm)
+    def optimal(multiplier: float) -> GradientError:
+        return GradientError.of(dimension, multiplier, norm, k)
+
+    promise, errors = guarantee or usual, law or optimal
+    free = zero_guess_error(dimension, norm)
     found = []
     for each in np.atleast_1d(np.asarray(sigma, dtype=np.float64)):
         multiplier = _finite("sigma", float(each))
-        promised, law = promise(multiplier), GradientError.of(dimension, multiplier, norm, k)
+        promised, errors_there = promise(multiplier), errors(multiplier)
         gamma = identification(candidates, promised)
         # Near γ = 1 the quantile is read off the tail f(κ) = 1 − γ, which keeps its digits.
         tail = float(promised.tradeoff(1 / candidates))
-        error = law.mse_quantile(gamma) if gamma < 0.5 else law.mse_upper_quantile(tail)
+        low = gamma < 0.5
+        error = errors_there.mse_quantile(gamma) if low else errors_there.mse_upper_quantile(tail)
         found.append(Corridor(multiplier, gamma, float(error), free))
     return found
 

@@ -1,0 +1,1 @@
+"""Plugins for reconbench, one of each kind: a template to start from."""

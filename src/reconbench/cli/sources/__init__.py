@@ -1,0 +1,1 @@
+"""`reconbench data fetch`: public sources, by what they hold."""
