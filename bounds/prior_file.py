@@ -12,7 +12,11 @@ from reconbench.bounds._validate import FloatArray
 
 
 def read_priors(file: str | os.PathLike[str]) -> tuple[FloatArray, FloatArray | None]:
-    """The best guess's prior of every target and, where the file has them, whole priors."""
+    """The best guess's prior of every target and, where the file has them, whole priors.
+
+    Args:
+        file: a CSV file with one row per target: a column `prior`, or columns p0, p1, ...
+    """
     path = Path(file)
     rows = read_rows(path, "one row per target")
     header = list(rows[0])
@@ -26,7 +30,12 @@ def read_priors(file: str | os.PathLike[str]) -> tuple[FloatArray, FloatArray | 
 
 
 def read_rows(path: Path, needed: str) -> list[dict[str, str]]:
-    """The rows of a CSV file with a header; ``needed`` says what else a file without rows needs."""
+    """The rows of a CSV file with a header.
+
+    Args:
+        path: the file.
+        needed: what a file needs besides the header, for the error about one without rows.
+    """
     try:
         with path.open(encoding="utf-8-sig", newline="") as stream:
             rows = list(csv.DictReader(stream, strict=True))
@@ -38,7 +47,12 @@ def read_rows(path: Path, needed: str) -> list[dict[str, str]]:
 
 
 def read_number(path: Path, text: str | None) -> float:
-    """A number of a CSV file."""
+    """A number of a CSV file.
+
+    Args:
+        path: the file, for errors.
+        text: the cell; None where the row is too short.
+    """
     try:
         return float(text or "")
     except ValueError:

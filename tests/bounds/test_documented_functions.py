@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from reconbench import bounds
 from reconbench.bounds import gradients, rad
 
 CLI = Path(__file__).parents[2] / "src" / "reconbench" / "cli" / "bounds"
@@ -33,7 +34,9 @@ def called_by_commands() -> Iterator[Callable[..., Any]]:
 
 
 def from_a_guarantee() -> Iterator[Callable[..., Any]]:
-    """The functions behind the rows of `rad`, and all of `gradients`."""
+    """The functions behind a stated guarantee, the rows of `rad`, and all of `gradients`."""
+    for name in ("parse_guarantee", "parse_mechanism", "gaussian_mu", "as_replace_one"):
+        yield getattr(bounds, name)
     for name in BEHIND_ROWS.split():
         yield getattr(rad, name)
     yield from (getattr(gradients, name) for name in gradients.__all__)
