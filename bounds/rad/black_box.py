@@ -101,7 +101,9 @@ def rad_approx_no_aux(
     Args:
         epsilon: ε ≥ 0, for replace-one neighbours.
         delta: δ in [0, 1).
-        smallest, largest, collision_mass: κ⁻, κ⁺ and κ_π as in ``rad_no_aux``.
+        smallest: κ⁻ as in ``rad_no_aux``.
+        largest: κ⁺ as in ``rad_no_aux``.
+        collision_mass: κ_π as in ``rad_no_aux``.
     """
     low, high, kappa = _validate.probabilities(
         "smallest, largest, collision_mass", [smallest, largest, collision_mass]

@@ -7,5 +7,6 @@
   ``leaderboard_picture`` the picture of its first screen.
 - ``tables`` writes the tables that follow from declarations into their pages.
 - ``stopping_sweep`` prints the table of docs/rap.md.
+- ``site_build`` is what mkdocs calls: the reference, and the notebooks.
 - ``rendering`` fills in ``templates/``, which hold the words of the pages.
 """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from importlib import import_module
+from typing import Any
 
 import pytest
 import typer
@@ -11,6 +12,7 @@ import typer
 import reconbench
 from generate.site_build.api_reference import (
     API_PAGES,
+    ApiPage,
     list_entries,
     list_installed,
     write_api_pages,
@@ -29,14 +31,16 @@ def directives(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("page", API_PAGES, ids=lambda page: page.name)
-def test_a_page_names_everything_that_its_packages_export(page, pages) -> None:
+def test_a_page_names_everything_that_its_packages_export(
+    page: ApiPage, pages: dict[str, str]
+) -> None:
     text = pages[page.name]
     modules = [page.package, *page.more]
     names = {name for each in modules for name in getattr(import_module(each), "__all__", ())}
     assert names <= set(re.findall(r"^\| \[`([\w-]+)`\]", text, flags=re.MULTILINE))
 
 
-def test_an_object_is_described_once_and_every_name_leads_to_it(pages) -> None:
+def test_an_object_is_described_once_and_every_name_leads_to_it(pages: dict[str, str]) -> None:
     described = [path for text in pages.values() for path in directives(text)]
     assert len(set(described)) == len(described)
     linked = {path for text in pages.values() for path in re.findall(r"`\]\[(\S+)\]", text)}
@@ -64,7 +68,7 @@ def test_installed_entries_have_their_names_in_the_registry() -> None:
 
 def test_the_command_line_is_complete() -> None:
     text = write_cli_page()
-    stack = [(typer.main.get_command(app), ("reconbench",))]
+    stack: list[tuple[Any, tuple[str, ...]]] = [(typer.main.get_command(app), ("reconbench",))]
     while stack:
         command, path = stack.pop()
         inner = getattr(command, "commands", {})

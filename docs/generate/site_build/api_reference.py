@@ -118,13 +118,16 @@ def _write_page(page: ApiPage, described: set[str]) -> str:
 
 
 def _group_exports(page: ApiPage) -> Iterator[tuple[str, list[Entry]]]:
-    """What a package exports, by the part that it comes from, in the order of the package's map."""
+    """What a package exports, by the part that it comes from, in the order of the package's map.
+
+    The calls of the front come first: they are what most people need.
+    """
     package = import_module(page.package)
     parts: dict[str, list[Entry]] = {}
     for entry in list_entries(package):
         inside = entry.home.removeprefix(page.package).lstrip(".")
         parts.setdefault(inside.partition(".")[0], []).append(entry)
-    places = re.findall(r"`(\w+)`", package.__doc__ or "")
+    places = ["front", *re.findall(r"`(\w+)`", package.__doc__ or "")]
     yield from sorted(
         parts.items(),
         key=lambda part: places.index(part[0]) if part[0] in places else len(places),

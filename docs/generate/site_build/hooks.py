@@ -20,6 +20,9 @@ from generate.site_build.notebook_page import write_notebook_page
 from generate.site_build.notebooks import NotebookError, execute_notebooks
 from generate.site_build.offline import find_remote_sources
 
+ROOT = Path(__file__).resolve().parents[3]
+SCRIPTS = sorted((ROOT / "docs" / "notebooks").glob("*.py"))
+
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages that follow from code, and the notebooks."""
@@ -27,10 +30,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         f"reference/{name}.md": text for name, text in write_api_pages().items()
     }
     pages["reference/cli.md"] = write_cli_page()
-    root = Path(config.docs_dir).parent
-    scripts = sorted((root / "docs" / "notebooks").glob("*.py"))
+    pages["changelog.md"] = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     try:
-        for name, notebook in execute_notebooks(scripts, root / "build" / "notebooks").items():
+        for name, notebook in execute_notebooks(SCRIPTS, ROOT / "build" / "notebooks").items():
             page = write_notebook_page(name, notebook)
             pages[f"notebooks/{name}.md"] = page.markdown
             pages |= {f"notebooks/{file}": content for file, content in page.files.items()}
@@ -42,10 +44,14 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Links to the script of a notebook, which work in the repository, lead to its page."""
+    """Links that work in the repository lead to where their targets are on the site."""
     if page.is_homepage:
         page.meta["hide"] = ["navigation"]
-    return re.sub(r"(\]\((?:\.\./)?notebooks/\w+)\.py\b", r"\1.md", markdown)
+    if page.file.src_uri == "changelog.md":
+        markdown = markdown.replace("](docs/", "](")
+    names = "|".join(script.stem for script in SCRIPTS)
+    markdown = markdown.replace("](../CHANGELOG.md", "](changelog.md")
+    return re.sub(rf"(\]\((?:\.\./)?(?:notebooks/)?(?:{names}))\.py\b", r"\1.md", markdown)
 
 
 def on_post_build(config: MkDocsConfig) -> None:
