@@ -7,8 +7,11 @@ import os
 import tempfile
 from pathlib import Path
 
+# Who may read and write a file: everybody may read it, or its owner alone may do either.
+PUBLIC, PRIVATE = 0o644, 0o600
 
-def write_atomic(path: Path, content: str | bytes) -> None:
+
+def write_atomic(path: Path, content: str | bytes, mode: int = PUBLIC) -> None:
     """Write a file whole or not at all; text as UTF-8, its line ends as they are."""
     if path.is_dir():
         raise ValueError(f"cannot write {path}: it is a folder, give the name of a file in it")
@@ -19,7 +22,7 @@ def write_atomic(path: Path, content: str | bytes) -> None:
     try:
         with os.fdopen(handle, "wb") as stream:
             stream.write(content.encode() if isinstance(content, str) else content)
-        os.chmod(temporary, 0o644)
+        os.chmod(temporary, mode)
         os.replace(temporary, path)
     except BaseException:
         os.unlink(temporary)

@@ -274,6 +274,12 @@ class Domain:
     def project(self, names: Iterable[str]) -> Domain:
         return Domain(tuple(self.attributes[position] for position in self.positions(names)))
 
+    def leave_out(self, names: Iterable[str]) -> Domain:
+        """The domain without some columns, which are not read from a source."""
+        out = [name for name in dict.fromkeys(names) if name not in self.left_out]
+        kept = tuple(attribute for attribute in self if attribute.name not in out)
+        return Domain(kept, (*self.left_out, *out)) if out else self
+
     def to_json(self) -> dict[str, Any]:
         described: dict[str, Any] = {"attributes": [each.to_json() for each in self.attributes]}
         if self.left_out:

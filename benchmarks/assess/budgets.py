@@ -21,7 +21,15 @@ from reconbench.benchmarks.assess.assessment import (
     Sure,
 )
 from reconbench.benchmarks.assess.exposure import Exposure, Mean
-from reconbench.benchmarks.assess.real_games import Bools, Floats, RealGame, RealPlay, find_plays
+from reconbench.benchmarks.assess.games.real_games import (
+    Bools,
+    Floats,
+    RealGame,
+    RealPlay,
+    find_plays,
+)
+from reconbench.benchmarks.assess.max_epsilon import Measure, RecordRisks
+from reconbench.benchmarks.assess.question import PRIOR
 from reconbench.benchmarks.game.result import Result
 from reconbench.benchmarks.game.round import Round
 from reconbench.benchmarks.game.scores import read_score
@@ -29,6 +37,7 @@ from reconbench.benchmarks.game.worlds.memorisation import HeldOut
 from reconbench.benchmarks.store.optimum import read_stated_optimum
 from reconbench.benchmarks.store.summary import Summary, summarise
 from reconbench.benchmarks.store.tightest import TOP, tightest, tightest_mean
+from reconbench.bounds import GaussianDP, Guarantee, Relation
 
 _NORMAL = NormalDist().inv_cdf(0.975)
 
@@ -41,15 +50,19 @@ def measure_budget(
     games: Sequence[RealGame],
     fresh: Sequence[Result],
     held_out: HeldOut | None = None,
+    weights: Floats | None = None,
 ) -> Budget:
-    """Measure what attacks got in real games and on fresh tables; ``round_`` is one real game."""
+    """Measure what attacks got in real games and on fresh tables; ``round_`` is one real game.
+
+    With ``weights``, shares of the real table are weighted.
+    """
     n, mechanism = len(round_.truth), round_.mechanism
     guess, expected = round_.baseline
     by_attack = {summary.attack: summary for summary in summarise(fresh)}
     shares = tuple(
         AttackShares(
             spec,
-            Mean.from_values([play.hits.mean() for play in find_plays(spec, games)]),
+            Mean.from_values([average(play.hits, weights) for play in find_plays(spec, games)]),
             _measure_fresh(by_attack[spec], n) if spec in by_attack else None,
             _combine(play.converged for play in find_plays(spec, games)),
         )
@@ -62,18 +75,42 @@ def measure_budget(
         epsilon=round_.game.epsilon,
         guarantee=mechanism.guarantee.describe(),
         mu=float(facts["mu"]) if "mu" in facts else None,
+        rho=_find_rho(mechanism.guarantee),
         noise_sd=float(facts["noise_sd"]) if "noise_sd" in facts else None,
-        prior_real=round_.successes(guess) / n,
-        prior_expected=float(expected.mean()),
+        prior_real=average(round_.hits(guess), weights),
+        prior_expected=average(expected, weights),
         attacks=shares,
         best=_find_best(round_, own),
         fresh_gain=_measure_fresh_gain(own, n),
-        ceiling=find_ceiling(round_.ceilings_for_any_attack, float(expected.mean()), n),
+        ceiling=find_ceiling(round_.ceilings_for_any_attack, float(expected.mean()), n)
+        if weights is None
+        else weigh_ceiling(round_, weights),
         sure=count_sure(plays, threshold),
+        sure_without=count_sure(find_plays(PRIOR, games), threshold),
         accuracy=average_accuracy([game.accuracy for game in games]),
         any_prior_gain=mechanism.guarantee.total_variation(),
         memorisation=None if held_out is None else measure_memorisation(round_, plays, held_out),
     )
+
+
+def average(values: Floats | Bools, weights: Floats | None) -> float:
+    """The mean over records, weighted where there are weights."""
+    return float(np.average(values, weights=weights))
+
+
+def _find_rho(guarantee: Guarantee) -> float | None:
+    """The ρ of zero-concentrated DP that Gaussian noise spends; None for any other mechanism."""
+    return guarantee.mu**2 / 2 if isinstance(guarantee, GaussianDP) else None
+
+
+def weigh_ceiling(round_: Round, weights: Floats) -> Ceiling | None:
+    """The ceiling on the weighted mean, record by record; None for an add-or-remove guarantee."""
+    guarantee, view = round_.mechanism.guarantee, round_.view
+    if guarantee.relation is not Relation.REPLACE_ONE:
+        return None
+    risks = RecordRisks(round_.prior, view.known, view.targets, round_.metric, weights)
+    most, gain = (risks.mean(measure, guarantee) for measure in (Measure.SHARE, Measure.ADVANTAGE))
+    return Ceiling(most, gain, None)
 
 
 def _measure_fresh(summary: Summary, n: int) -> Mean:
@@ -171,7 +208,11 @@ def _average_gains(guessed: Bools, hits: Sequence[Bools]) -> Floats:
 
 
 def measure_exposure(
-    round_: Round, reference: str, games: Sequence[RealGame], threshold: int
+    round_: Round,
+    reference: str,
+    games: Sequence[RealGame],
+    threshold: int,
+    weights: Floats | None = None,
 ) -> Exposure:
     """Which kinds of record the reference gets, with small kinds left out."""
     plays = find_plays(reference, games)
@@ -184,4 +225,5 @@ def measure_exposure(
         np.stack([play.guess for play in plays]),
         np.stack([prior, *(play.hits for play in plays)]),
         threshold,
+        weights,
     )

@@ -68,24 +68,32 @@ class Kinds:
 
 
 def list_kinds(
-    attribute: Attribute, codes: Codes, prior: Bools, hits: Bools, hidden: Bools
+    attribute: Attribute,
+    codes: Codes,
+    prior: Bools,
+    hits: Bools,
+    hidden: Bools,
+    weights: Floats | None = None,
 ) -> Kinds:
     """List the kinds of one column, from what is right on each record.
 
     ``prior`` is (n,): right without the release; ``hits`` is (repetitions, n); ``hidden`` marks the
-    labels that may not be shown.
+    labels that may not be shown. With ``weights`` shares are weighted; records are counted.
     """
     counts = np.bincount(codes, minlength=attribute.size)
-    shown = [
-        Kind(
-            attribute.name,
-            attribute.labels[code],
-            int(counts[code]),
-            float(prior[codes == code].mean()),
-            Mean.from_values(hits[:, codes == code].mean(axis=1)),
+    shown = []
+    for code in np.flatnonzero(~hidden):
+        own = codes == code
+        share = None if weights is None else weights[own]
+        shown.append(
+            Kind(
+                attribute.name,
+                attribute.labels[code],
+                int(counts[code]),
+                float(np.average(prior[own], weights=share)),
+                Mean.from_values(np.average(hits[:, own], axis=1, weights=share)),
+            )
         )
-        for code in np.flatnonzero(~hidden)
-    ]
     shown.sort(key=lambda kind: (-kind.gain, -kind.attack.value))
     return Kinds(attribute.name, tuple(shown), int(hidden.sum()), int(counts[hidden].sum()))
 
@@ -158,7 +166,14 @@ class Exposure:
 
     @classmethod
     def measure(
-        cls, truth: Table, known: Table, prior: Table, guesses: Codes, hits: Bools, threshold: int
+        cls,
+        truth: Table,
+        known: Table,
+        prior: Table,
+        guesses: Codes,
+        hits: Bools,
+        threshold: int,
+        weights: Floats | None = None,
     ) -> Exposure:
         """Measure the exposure of the records of one table.
 
@@ -170,8 +185,8 @@ class Exposure:
         columns = [
             Column(
                 name,
-                float((prior.codes[:, i] == truth.codes[:, i]).mean()),
-                Mean.from_values(right[:, :, i].mean(axis=1)),
+                float(np.average(prior.codes[:, i] == truth.codes[:, i], weights=weights)),
+                Mean.from_values(np.average(right[:, :, i], axis=1, weights=weights)),
             )
             for i, name in enumerate(truth.domain.names)
         ]
@@ -180,7 +195,7 @@ class Exposure:
         codes = [*truth.codes.T, *known.codes.T]
         sizes = [attribute.size for attribute in attributes]
         kinds = tuple(
-            list_kinds(attribute, column, hits[0], hits[1:], hidden)
+            list_kinds(attribute, column, hits[0], hits[1:], hidden, weights)
             for attribute, column, hidden in zip(
                 attributes, codes, find_suppressed_together(codes, sizes, threshold), strict=True
             )

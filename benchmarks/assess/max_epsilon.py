@@ -34,6 +34,7 @@ from reconbench.mechanisms import Mechanism
 from reconbench.mechanisms.base import gaussian_guarantee
 
 Floats = npt.NDArray[np.float64]
+Codes = npt.NDArray[np.int64]
 
 
 class Measure(StrEnum):
@@ -85,6 +86,8 @@ def find_family(mechanism: Mechanism, build: Callable[[float], Mechanism]) -> Fa
 class RecordRisks:
     """What any attack can expect on each record of a table, given its known columns and the prior.
 
+    ``weights`` say how many people a record stands for, all the same by default.
+
     Records with the same known values share one bound, the smaller one of Kulynych 2025, Lemma C.3,
     and, where the metric has one, that from the whole prior (docs/prior-exact.md).
     """
@@ -93,11 +96,18 @@ class RecordRisks:
     known: Table
     targets: tuple[str, ...]
     metric: Metric
+    weights: Floats | None = None
 
     @cached_property
     def _distinct(self) -> tuple[Table, Floats]:
-        codes, counts = np.unique(self.known.codes, axis=0, return_counts=True)
-        return Table(self.known.domain, codes), counts / len(self.known)
+        """The known values that occur, and the share of each."""
+        known, which = self._numbered
+        weights = np.ones(len(self.known)) if self.weights is None else self.weights
+        return known, np.bincount(which, weights, len(known)) / weights.sum()
+
+    @cached_property
+    def _numbered(self) -> tuple[Table, Codes]:
+        return self.known.distinct()
 
     @cached_property
     def _baseline(self) -> Floats:
@@ -114,6 +124,10 @@ class RecordRisks:
     def worst(self, measure: Measure, guarantee: Guarantee) -> float:
         """The risk of the most exposed record."""
         return float(self._risks(measure, guarantee).max())
+
+    def bound_records(self, measure: Measure, guarantee: Guarantee) -> Floats:
+        """The risk of every record."""
+        return np.asarray(self._risks(measure, guarantee)[self._numbered[1]])
 
     def _risks(self, measure: Measure, guarantee: Guarantee) -> Floats:
         success = np.asarray(MeanFromGuess(self._baseline, guarantee).per_target)

@@ -60,7 +60,10 @@ class AttackQuestion:
 
 @dataclass(frozen=True)
 class Question(AttackQuestion):
-    """What the owner of a table asks about a release that is planned."""
+    """What the owner of a table asks about a release that is planned.
+
+    ``in_rho`` says that its budgets were stated as ρ of zero-concentrated DP, see ``zcdp_budgets``.
+    """
 
     _: KW_ONLY
     epsilon: float
@@ -72,6 +75,7 @@ class Question(AttackQuestion):
     reps: int = 5
     max_risk: float | None = None
     measure: Measure = Measure.ADVANTAGE
+    in_rho: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()

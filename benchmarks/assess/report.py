@@ -22,9 +22,12 @@ FORMAT = "reconbench-assessment/1"
 class TableSource:
     """Where the table and the prior came from.
 
-    ``release`` names the file that was attacked, and ``held_out`` that of records outside the
-    table. ``format`` says how the table is written, ``dropped`` how many records were left out for
-    missing values, and ``fit`` how well the prior describes the table, where that is known.
+    ``prior_table`` names other records that a prior was fitted to, and ``prior_records`` says how
+    many; None where it was fitted to this table. ``weights`` names the column of weights, which
+    tell as much as ``effective`` equal ones. ``release`` names the file that was attacked, and
+    ``held_out`` that of records outside the table. ``format`` says how the table is written,
+    ``dropped`` how many records were left out for missing values, and ``fit`` how well the prior
+    describes the table, where that is known.
     """
 
     table: str
@@ -37,6 +40,10 @@ class TableSource:
     format: str | None = None
     dropped: int = 0
     fit: PriorFit | None = None
+    prior_table: str | None = None
+    prior_records: int | None = None
+    weights: str | None = None
+    effective: float | None = None
 
 
 @dataclass(frozen=True)
@@ -84,6 +91,7 @@ class AssessmentReport:
             "known": assessment.known,
             "question": {
                 "epsilon": self.asked.epsilon,
+                "in_rho": question.in_rho,
                 "delta": question.delta,
                 "k": None if marginals is None else marginals.k,
                 "metric": question.metric,
@@ -106,6 +114,7 @@ class AssessmentReport:
                 "unit": assessment.unit,
             },
             "budgets": [asdict(budget) for budget in assessment.budgets],
+            "groups": None if assessment.groups is None else asdict(assessment.groups),
             "exposure": asdict(assessment.exposure),
             "proved": [asdict(answer) for answer in assessment.proved],
             "measured": [asdict(answer) for answer in assessment.measured],

@@ -13,7 +13,7 @@
 from reconbench.datasets.own_table.domain_file import parse_domain, read_domain
 from reconbench.datasets.own_table.draft import suggest_domain
 from reconbench.datasets.own_table.frame_domain import FrameDomain, infer_domain
-from reconbench.datasets.own_table.reading import OwnTable, read_own_table, read_table
+from reconbench.datasets.own_table.reading import OwnTable, read_beside, read_own_table, read_table
 from reconbench.datasets.own_table.table_format import CsvStyle, TableFormat
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "TableFormat",
     "infer_domain",
     "parse_domain",
+    "read_beside",
     "read_domain",
     "read_own_table",
     "read_table",

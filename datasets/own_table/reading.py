@@ -21,7 +21,7 @@ from reconbench.datasets.own_table.columns import Pathish, TextTable, load_colum
 from reconbench.datasets.own_table.decimals import COMMA, POINT
 from reconbench.datasets.own_table.table_format import CsvStyle, TableFormat
 from reconbench.datasets.sources._csv import TextColumn
-from reconbench.datasets.table import Table
+from reconbench.datasets.table import Codes, Table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,7 +37,8 @@ class OwnTable:
     """A table with the way in which it was read.
 
     ``missing`` and ``other`` count, by column, the cells that were read as a missing value and as
-    the label for whatever is not listed; ``dropped`` the records that were left out.
+    the label for whatever is not listed; ``dropped`` the records that were left out. ``positions``
+    are those of the other records in the source, counted from 0.
     """
 
     table: Table
@@ -45,6 +46,7 @@ class OwnTable:
     missing: Mapping[str, int]
     other: Mapping[str, int]
     dropped: int
+    positions: Codes
 
     def describe(self) -> str:
         """One line: the format, and what became of missing and unlisted values."""
@@ -124,7 +126,26 @@ def assemble(domain: Domain, coded: list[CodedColumn], found: TableFormat) -> Ow
         {name: each.missing for name, each in zip(names, coded, strict=True) if each.missing},
         {name: each.other for name, each in zip(names, coded, strict=True) if each.other},
         int((~kept).sum()),
+        np.flatnonzero(kept),
     )
+
+
+def read_beside(
+    source: Pathish | pd.DataFrame, name: str, style: CsvStyle | None = None
+) -> TextColumn:
+    """Read a column that is no part of the table's domain, such as weights, as text."""
+    text = load_columns(source, style or CsvStyle())
+    with naming(text.name):
+        found = next((column for column in text.columns if column.name == name), None)
+        if found is None:
+            reason = text.unusable.get(name)
+            if reason is not None:
+                raise DomainError(f"column {quote(name)} {reason}")
+            raise DomainError(
+                f"the table has no column {quote(name)}; it has {preview(text.names, 20)}"
+                f"{suggest_name(name, text.names)}"
+            )
+    return found
 
 
 def _match_columns(text: TextTable, domain: Domain) -> dict[str, TextColumn]:

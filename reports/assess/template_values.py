@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from reconbench.reports.text.number_format import brief, budget, listed, number, signed
 
 if TYPE_CHECKING:
+    from reconbench.benchmarks.assess.assessment import Sure
     from reconbench.benchmarks.assess.exposure import Column, Exposure, Kind, Mean
 
 _MOST_NAMES = 8
@@ -27,7 +28,9 @@ def common_values(exposure: Exposure | None) -> dict[str, object]:
         "names": format_names,
         "percentage": lambda share: f"{number(100 * share)} %",
         "round_down": round_down,
+        "percent_points": lambda share: number(None if share is None else 100 * share),
         "share": format_share,
+        "sure_cells": _write_sure,
         "vacuous": _VACUOUS,
     }
 
@@ -73,6 +76,14 @@ def _find_exposed(exposure: Exposure) -> list[Kind]:
     known = [kind for column in exposure.by_known for kind in column.shown]
     known.sort(key=lambda kind: -kind.gain)
     return known[:_MOST_KINDS] if any(kind.gain for kind in known) else []
+
+
+def _write_sure(sure: Sure) -> list[str]:
+    """How many records an attack is sure of, and the share of them that is right."""
+    if sure.records is None:
+        return ["too few", "–"]
+    right = "–" if sure.right is None else f"{number(100 * sure.right)} %"
+    return [f"{sure.records:,.0f}", right]
 
 
 def _before_and_after(group: Kind | Column) -> list[str]:

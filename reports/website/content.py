@@ -71,7 +71,7 @@ class AssessedAttack(_Part):
 
 class AssessedCeiling(_Part):
     mean: float
-    high: float
+    high: float | None
 
 
 class AssessedBudget(_Part):

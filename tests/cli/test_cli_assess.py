@@ -93,6 +93,35 @@ def test_it_is_the_game(reconbench: Run, folder: Path) -> None:
     assert at["fresh"]["value"] == pytest.approx(share)
 
 
+def test_records_with_weights_in_households(reconbench: Run, folder: Path) -> None:
+    """Columns beside the table, a budget in rho, a prior of others, and the risk of each record."""
+    lines = (folder / "people.csv").read_text().splitlines()
+    extra = [f"{line},{1 + i % 3},h{i // 4}" for i, line in enumerate(lines[1:])]
+    (folder / "people.csv").write_text("\n".join([f"{lines[0]},w,home", *extra]) + "\n")
+    command = (
+        "assess", "people.csv", "--domain", "domain.json", *TARGETS, "--k", "2", "--reps", "1",
+        "--rho", "0.5", "--rhos", "0.1,0.5", "--weight-column", "w", "--group-column", "home",
+        "--prior-split", "0.5", "--per-record", "records.csv",
+    )  # fmt: skip
+    done = reconbench(*command, "--json", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert [budget["rho"] for budget in found["budgets"]] == pytest.approx([0.1, 0.5])
+    assert found["groups"] == {"column": "home", "groups": 10, "largest": 4}
+    assert found["source"]["prior_records"] == 20 and found["source"]["weights"] == "w"
+    assert found["budgets"][0]["ceiling"]["high"] is None
+    assert "records.csv: confidential" in done.stderr
+    assert (folder / "records.csv").stat().st_mode & 0o777 == 0o600
+    assert len((folder / "records.csv").read_text().splitlines()) == 1 + 20
+    page = " ".join((folder / "assessment" / "report.md").read_text().split())
+    assert "| ε | ρ | guessed without a release, % |" in page and "no release | –" in page
+    assert "Every record stands for as many people as its w says" in page
+    assert "20 other records (a random 50 % of people.csv)" in page
+    assert "belong together, 4 at most" in page
+    again = reconbench(*command, "--json", cwd=folder)
+    assert "4 of 4" not in again.stderr and json.loads(again.stdout)["budgets"] == found["budgets"]
+
+
 PUBLISHED = ("assess", "--release", "marginals.csv", "--domain", "domain.json", "--quiet")
 
 
@@ -131,6 +160,15 @@ def test_a_published_release(reconbench: Run, folder: Path) -> None:
         ((*ASSESS, *TARGETS, "--prior", "people.csv"), ".bif file"),
         ((*ASSESS, *TARGETS, "--truth", "people.csv"), "needs --release"),
         ((*ASSESS, *TARGETS, "--out", "people.csv"), "cannot make the folder"),
+        ((*ASSESS, *TARGETS, "--rho", "1"), "needs --epsilon, the budget you have in mind, or"),
+        ((*ASSESS, *TARGETS, "--rhos", "1"), "--rhos goes with --rho"),
+        ((*ASSESS, *TARGETS, "--weight-column", "w"), "has no column 'w'"),
+        ((*ASSESS, *TARGETS, "--weight-column", "age"), "--weight-column 'age' is about records"),
+        ((*ASSESS, *TARGETS, "--group-column", "home"), "has no column 'home'"),
+        ((*ASSESS, *TARGETS, "--prior-from", "none.csv"), "cannot read none.csv"),
+        ((*ASSESS, *TARGETS, "--prior-split", "2"), "leaves nothing to fit"),
+        ((*ASSESS, *TARGETS, "--prior-split", "0.5", "--prior", "x.bif"), "at most one of --prior"),
+        ((*ASSESS, *TARGETS, "--per-record", "people.csv/r.csv"), "cannot make the folder"),
         ((*PUBLISHED, *TARGETS, "--epsilon", "1"), "needs --truth"),
         ((*PUBLISHED, *TARGETS, "--truth", "people.csv"), "--epsilon"),
         ((*PUBLISHED, "--targets", "income", "--truth", "people.csv", "--epsilon", "1"), "missing"),
@@ -230,6 +268,8 @@ def test_a_synthetic_table_without_its_truth(reconbench: Run, folder: Path) -> N
         ((*JUDGED, *TARGETS, "--epsilon", "1", "--relation", "next"), "relation must be"),
         ((*JUDGED, *TARGETS, "--epsilon", "0"), "epsilon must be"),
         ((*JUDGED, *TARGETS, "--held-out", "people.csv"), "needs --truth"),
+        ((*JUDGED, *TARGETS, "--prior-from", "people.csv"), "needs --truth"),
+        ((*JUDGED, *TARGETS, "--rho", "1"), "do not combine it with --synthetic"),
         ((*JUDGED, *TARGETS), "40 rows, fewer than 50"),
         ((*JUDGED, "--targets", "income,age,sex,flat"), "at least one column known"),
         ((*JUDGED, *TARGETS, "--truth", "marginals.csv"), "'marginal' is not in the domain"),

@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from reconbench.benchmarks.assess.assessment import PICKED
-from reconbench.benchmarks.assess.real_games import RealPlay
+from reconbench.benchmarks.assess.games.real_games import RealPlay
 
 PARTS = 5
 

@@ -9,6 +9,13 @@ from typing import ClassVar, Protocol
 
 from reconbench.benchmarks.assess.assessment import PICKED, Assessment, Budget
 from reconbench.benchmarks.assess.budgets import measure_budget, measure_exposure
+from reconbench.benchmarks.assess.games.real_games import (
+    RealGame,
+    build_published_round,
+    find_plays,
+    play_real_game,
+    split_held_out,
+)
 from reconbench.benchmarks.assess.max_epsilon import Measure
 from reconbench.benchmarks.assess.published.picked import pick_by_other_records
 from reconbench.benchmarks.assess.question import (
@@ -16,13 +23,6 @@ from reconbench.benchmarks.assess.question import (
     AttackQuestion,
     check_prior,
     check_table,
-)
-from reconbench.benchmarks.assess.real_games import (
-    RealGame,
-    build_published_round,
-    find_plays,
-    play_real_game,
-    split_held_out,
 )
 from reconbench.benchmarks.assess.reference import choose_reference, list_attacks
 from reconbench.benchmarks.game.options import Options
@@ -58,6 +58,7 @@ class PublishedQuestion(AttackQuestion):
     access: ClassVar[Access] = Access.TABLE
     reps: ClassVar[int] = 1
     max_risk: ClassVar[None] = None
+    in_rho: ClassVar[bool] = False
     measure: ClassVar[Measure] = Measure.ADVANTAGE
 
     def build_game(self, n: int) -> Game:

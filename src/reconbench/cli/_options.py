@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Callable, Mapping, Sequence
+import shlex
+import signal
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import wraps
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -60,6 +65,23 @@ Decimal = Annotated[
 def name_flag(argument: str) -> str:
     """The option of an argument."""
     return f"--{argument.replace('_', '-')}"
+
+
+@contextmanager
+def explain_stop(folder: Path, what: str = "rows") -> Iterator[None]:
+    """After Ctrl-C or SIGTERM, end with a line that says what is kept and how to go on."""
+    try:
+        yield
+        return
+    except KeyboardInterrupt:
+        code = 128 + signal.SIGINT
+    except SystemExit as stop:
+        if stop.code != 128 + signal.SIGTERM:
+            raise
+        code = 128 + signal.SIGTERM
+    command = shlex.join(["reconbench", *sys.argv[1:]])
+    typer.echo(f"stopped; finished {what} are kept in {folder}; go on with: {command}", err=True)
+    raise typer.Exit(code)
 
 
 def split_columns(texts: Sequence[str]) -> tuple[str, ...]:

@@ -12,6 +12,8 @@ from reconbench.cli._options import (
     Decimal,
     Encoding,
     Separator,
+    explain_stop,
+    name_flag,
     parse_options,
     split_columns,
 )
@@ -36,6 +38,16 @@ largest epsilon that keeps the risk within it: proved by bounds, and measured. -
 table of records that are not in yours: the same attack on them shows what is owed to the
 population, and what to taking part.
 
+Budgets may be stated as rho of zero-concentrated DP (--rho). A prior that is fitted to the table
+itself understates what a release adds: --prior-from fits it to other records, --prior-split to a
+random part of these. --weight-column says how many people each record stands for: the prior and all
+shares are then those of the population. --group-column names records that belong together, such as
+households, and the report says what a whole group is promised. --per-record writes a line for every
+record, which only its owner may read.
+
+What was played is kept in the output folder: an assessment that was stopped goes on with the same
+command.
+
 With --release, nothing is released. Instead, a file of marginals that were already published is
 attacked and the guesses are counted against --truth. Its lines are marginal,cell,value, with names
 and labels joined by |. State the noise with --epsilon and --delta (Gaussian noise that uses this
@@ -49,7 +61,7 @@ cannot be said.
 The report is about your own records. It is confidential: do not publish it.
 
 \b
-Exit codes: 0 done, 2 bad input.
+Exit codes: 0 done, 2 bad input, 130 and 143 stopped by Ctrl-C or SIGTERM.
 
 \b
 Examples:
@@ -57,6 +69,8 @@ Examples:
   reconbench assess people.csv --domain domain.json --targets income --known age,sex --epsilon 1 \\
       --max-risk 0.05
   reconbench assess people.csv --prior prior.bif --targets income --epsilon 1 --jobs 2 --json
+  reconbench assess people.csv --domain domain.json --targets income --rho 0.1 \\
+      --weight-column WEIGHT --group-column HOUSEHOLD --prior-split 0.5
   reconbench assess people.csv --domain domain.json --targets income --epsilon 1 \\
       --mechanism pgm --mechanism-option structure=star --mechanism-option rows=50n
   reconbench assess people.csv --domain domain.json --targets income --epsilon 1 \\
@@ -85,10 +99,30 @@ def assess(
     prior: Annotated[
         Path | None, typer.Option(help="Prior to use instead of fitting one: a .bif file.")
     ] = None,
+    prior_from: Annotated[
+        Path | None, typer.Option(help="Fit the prior to these records instead of the table (CSV).")
+    ] = None,
+    prior_split: Annotated[
+        float | None,
+        typer.Option(help="Fit the prior to a random share of the table, and assess the rest."),
+    ] = None,
+    weight_column: Annotated[
+        str | None, typer.Option(help="A column that says how many people a record stands for.")
+    ] = None,
+    group_column: Annotated[
+        str | None,
+        typer.Option(help="A column that is equal for records that belong together."),
+    ] = None,
     epsilon: Annotated[float | None, typer.Option(help="The budget you have in mind.")] = None,
     epsilons: Annotated[
         list[str] | None,
         typer.Option(help="Budgets to play, comma-separated; default: epsilon/10 to 10x."),
+    ] = None,
+    rho: Annotated[
+        float | None, typer.Option(help="The budget as rho of zero-concentrated DP, at --delta.")
+    ] = None,
+    rhos: Annotated[
+        list[str] | None, typer.Option(help="Budgets to play as rho, comma-separated.")
     ] = None,
     delta: Annotated[
         float | None, typer.Option(help="Delta of the privacy budget. Default 1e-05.")
@@ -157,6 +191,10 @@ def assess(
             "add-remove."
         ),
     ] = None,
+    per_record: Annotated[
+        Path | None,
+        typer.Option(help="Also write the risk of every record (CSV): confidential, mode 0600."),
+    ] = None,
     seed: Annotated[int, typer.Option(help="Same seed, same numbers.")] = 0,
     jobs: Annotated[
         int, typer.Option(min=1, help="Worker processes; results do not depend on it.")
@@ -188,7 +226,12 @@ def assess(
         quiet=quiet,
         as_json=as_json,
         style=CsvStyle(separator, encoding, decimal),
+        prior_from=prior_from,
+        weight_column=weight_column,
+        group_column=group_column,
     )
+    if sum(each is not None for each in (prior, prior_from, prior_split)) > 1:
+        raise ValueError("give at most one of --prior, --prior-from and --prior-split")
     for_plans = {
         "--epsilons": epsilons,
         "--max-risk": max_risk,
@@ -197,6 +240,12 @@ def assess(
         "--access": access,
         "--k": k,
         "--reps": reps,
+        "--rho": rho,
+        "--rhos": rhos,
+        "--prior-split": prior_split,
+        "--weight-column": weight_column,
+        "--group-column": group_column,
+        "--per-record": per_record,
     }
     if synthetic is not None:
         from reconbench.cli.assessing.published_table import assess_table, state_budget
@@ -216,6 +265,7 @@ def assess(
         refuse({"a table of your own": table}, f"{BESIDE} --release")
         assess_marginals(attacker, release, truth, epsilon, _or(delta, 1e-5), noise_sd)
         return
+    from reconbench.benchmarks.assess.zcdp_budgets import state_budgets
     from reconbench.cli.assessing.planned import Plan, assess_plan
 
     refuse({"--truth": truth}, "needs --release or --synthetic, the file that was published")
@@ -223,9 +273,14 @@ def assess(
     refuse({"--relation": relation}, "needs --synthetic and --epsilon, the budget that is stated")
     options = parse_options(mechanism_option or [], "--mechanism-option")
     plan = Plan(
-        epsilon=epsilon,
-        epsilons=_numbers(epsilons),
-        delta=_or(delta, 1e-5),
+        budgets=state_budgets(
+            epsilon,
+            _numbers("--epsilons", epsilons),
+            rho,
+            _numbers("--rhos", rhos),
+            _or(delta, 1e-5),
+            called=name_flag,
+        ),
         mechanism=mechanism or "gaussian-marginals",
         mechanism_options=options if k is None else {**options, "k": k},
         access=access or "table",
@@ -234,16 +289,19 @@ def assess(
         reps=reps or 5,
         jobs=jobs,
         held_out=held_out,
+        prior_split=prior_split,
+        per_record=per_record,
     )
-    assess_plan(attacker, plan, table)
+    with explain_stop(out, "games"):
+        assess_plan(attacker, plan, table)
 
 
 def _or(value: float | None, default: float) -> float:
     return default if value is None else value
 
 
-def _numbers(texts: Sequence[str] | None) -> tuple[float, ...]:
+def _numbers(flag: str, texts: Sequence[str] | None) -> tuple[float, ...]:
     try:
         return tuple(float(text) for text in split_columns(texts or []))
     except ValueError:
-        raise ValueError(f"--epsilons takes comma-separated numbers, got {texts!r}") from None
+        raise ValueError(f"{flag} takes comma-separated numbers, got {texts!r}") from None

@@ -3,11 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
-import signal
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -25,6 +20,7 @@ from reconbench.cli._options import (
     SuiteName,
     SuiteReps,
     Timeout,
+    explain_stop,
     parse_options,
     split_columns,
     with_axes,
@@ -341,7 +337,7 @@ def run(
         scheduler,
         drawn,
     )
-    with _explain_stop(folder):
+    with explain_stop(folder):
         done = play_suite(
             planned,
             lambda name, total, held: show_progress(name, total, quiet=quiet or as_json, done=held),
@@ -377,23 +373,6 @@ def run(
         raise typer.Exit(1)
     if done.shown.alarms:
         raise typer.Exit(ALARM)
-
-
-@contextmanager
-def _explain_stop(folder: Path) -> Iterator[None]:
-    """After Ctrl-C or SIGTERM, end with a line that says what is kept and how to go on."""
-    try:
-        yield
-        return
-    except KeyboardInterrupt:
-        code = 128 + signal.SIGINT
-    except SystemExit as stop:
-        if stop.code != 128 + signal.SIGTERM:
-            raise
-        code = 128 + signal.SIGTERM
-    command = shlex.join(["reconbench", *sys.argv[1:]])
-    typer.echo(f"stopped; finished rows are kept in {folder}; go on with: {command}", err=True)
-    raise typer.Exit(code)
 
 
 def _draw_seal(seed: int | None) -> Seal:

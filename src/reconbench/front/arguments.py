@@ -106,6 +106,13 @@ def read_whole(name: str, value: object, least: int = 0) -> int:
     return whole
 
 
+def read_text(name: str, value: object) -> str:
+    """A text that is not empty."""
+    if not isinstance(value, str) or not value.strip():
+        raise refuse(name, value, "a text")
+    return str(value)
+
+
 def read_flag(name: str, value: object) -> bool:
     """True or False, and nothing that only counts as one of them."""
     if not isinstance(value, bool | np.bool_):

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from reconbench.benchmarks import plugins
 from reconbench.datasets import BayNet, Domain, Prior, Table
 from reconbench.datasets import save_prior as write_network
 from reconbench.datasets.network import fit as fitting
 from reconbench.datasets.own_table import (
-    CsvStyle,
     OwnTable,
     TableFormat,
     infer_domain,
@@ -189,27 +190,28 @@ def as_domain(name: str, value: object) -> Domain | None:
 
 
 def read_table(
-    name: str, value: object, domain: object = None, style: CsvStyle | None = None
+    name: str, value: object, domain: object = None, aside: Collection[str] = ()
 ) -> OwnTable:
     """A table in the forms that people have one, read by its domain.
 
     Without a domain, the one of a `Table` is taken, and that of any other is inferred, which is
-    worth a warning where labels come from the records.
+    worth a warning where labels come from the records. Columns ``aside`` are not part of it.
     """
     declared = as_domain("domain", domain)
     if isinstance(value, Table):
-        if declared not in (None, value.domain):
+        table = value.project([column for column in value.domain.names if column not in aside])
+        if declared is not None and declared.leave_out(aside) != table.domain:
             raise refuse("domain", domain, f"left out, or that of the table, {value.domain!r}")
-        return OwnTable(value, TableFormat("Table"), {}, {}, 0)
+        return OwnTable(table, TableFormat("Table"), {}, {}, 0, np.arange(len(value)))
     source: Any = value
     if not isinstance(value, str | os.PathLike) and not is_table(value):
         raise refuse(name, value, TABLES)
     if declared is None:
-        declared = _infer(name, source)
-    return read_own_table(source, declared, style)
+        declared = _infer(name, source, aside)
+    return read_own_table(source, declared.leave_out(aside))
 
 
-def _infer(name: str, source: Any) -> Domain:
+def _infer(name: str, source: Any, aside: Collection[str]) -> Domain:
     import pandas as pd
 
     if not isinstance(source, pd.DataFrame):
@@ -220,14 +222,16 @@ def _infer(name: str, source: Any) -> Domain:
             f"; `reconbench data fit {Path(source).name} --suggest-domain FILE` drafts one",
         )
     inferred = infer_domain(source)
+    drafted = tuple(column for column in inferred.drafted if column not in aside)
+    left_out = tuple(column for column in inferred.left_out if column not in aside)
     texts = []
-    if inferred.drafted:
+    if drafted:
         texts.append(
-            f"labels and bins of {_list(inferred.drafted)} are drafted from the records, and so "
+            f"labels and bins of {_list(drafted)} are drafted from the records, and so "
             "reveal something about them; pass public ones as domain"
         )
-    if inferred.left_out:
-        texts.append(f"left out: {_list(inferred.left_out)}")
+    if left_out:
+        texts.append(f"left out: {_list(left_out)}")
     if texts:
         text = f"{name}, {describe(source)} of {len(source):,} records: {'; '.join(texts)}"
         warn_caller(text, DraftedDomainWarning)

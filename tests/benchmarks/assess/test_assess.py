@@ -23,6 +23,7 @@ from reconbench.benchmarks.assess.exposure import (
     find_suppressed_together,
     list_kinds,
 )
+from reconbench.benchmarks.assess.games.real_games import RealPlay, build_real_round
 from reconbench.benchmarks.assess.max_epsilon import (
     GaussianBudget,
     Measure,
@@ -38,7 +39,6 @@ from reconbench.benchmarks.assess.question import (
     check_table,
     space_budgets,
 )
-from reconbench.benchmarks.assess.real_games import RealPlay, build_real_round
 from reconbench.benchmarks.assess.report import AssessmentReport, TableSource
 from reconbench.benchmarks.game.options import Options
 from reconbench.benchmarks.game.play import AttackSpec, Round, play

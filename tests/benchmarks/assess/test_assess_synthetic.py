@@ -13,13 +13,13 @@ from scipy.stats import norm
 from reconbench.benchmarks.assess.accuracy import MarginalsAccuracy, TableAccuracy
 from reconbench.benchmarks.assess.assess import assess
 from reconbench.benchmarks.assess.assessment import Assessment, NoBest
+from reconbench.benchmarks.assess.games.real_games import build_real_round
 from reconbench.benchmarks.assess.max_epsilon import (
     GaussianBudget,
     RebuiltMechanism,
     find_family,
 )
 from reconbench.benchmarks.assess.question import AssessError, Question
-from reconbench.benchmarks.assess.real_games import build_real_round
 from reconbench.benchmarks.assess.reference import choose_reference, list_attacks
 from reconbench.benchmarks.assess.report import AssessmentReport, TableSource
 from reconbench.benchmarks.assess.table_distance import measure_distance

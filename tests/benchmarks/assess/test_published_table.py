@@ -11,11 +11,11 @@ import pytest
 
 from reconbench.benchmarks.assess.accuracy import TableAccuracy
 from reconbench.benchmarks.assess.assessment import Assessment, NoBest
+from reconbench.benchmarks.assess.games.real_games import RealPlay
 from reconbench.benchmarks.assess.published.picked import pick_by_other_records
 from reconbench.benchmarks.assess.published.release import PublishedQuestion, assess_release
 from reconbench.benchmarks.assess.published.rows import RowsAssessment, assess_rows
 from reconbench.benchmarks.assess.question import AssessError
-from reconbench.benchmarks.assess.real_games import RealPlay
 from reconbench.benchmarks.assess.report import AssessmentReport, TableSource
 from reconbench.benchmarks.assess.rows_report import RowsReport
 from reconbench.bounds import ApproxDP, Relation

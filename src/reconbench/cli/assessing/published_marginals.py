@@ -59,7 +59,7 @@ def assess_marginals(
     )
     check_table(question, records.table)
     seen, mechanism = _view_release(question, published, domain, noise_sd)
-    with attacker.find_prior(records) as prior:
+    with attacker.find_prior(records, attacker.read_prior_source(domain)) as prior:
         question = replace(question, dataset=prior.spec)
         found = assess_release(
             question, records.table, seen, mechanism, announce=attacker.announce_attack

@@ -51,6 +51,7 @@ def assess_table(
 
     if truth is None:
         refuse({"--held-out": held_out}, "needs --truth: success is measured on both or on neither")
+        refuse({"--prior-from": attacker.prior_from}, "needs --truth, which the prior is for")
     domain = attacker.read_domain("--synthetic")
     played, _ = choose_played(domain, attacker.targets, attacker.known)
     read = read_released_table(synthetic, domain, played.names, attacker.style)
@@ -105,7 +106,7 @@ def _assess_with_truth(
     others = None if held_out is None else attacker.read_records(held_out, released.domain)
     check_table(question, records.table)
     release = SyntheticRelease(released.rows.domain, released.rows, len(records.table))
-    with attacker.find_prior(records) as prior:
+    with attacker.find_prior(records, attacker.read_prior_source(released.domain)) as prior:
         question = replace(question, dataset=prior.spec, attacks=question.attacks or (ALL,))
         found = assess_release(
             question,

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reconbench.front.assessing.sources import PriorFile, Records, describe_source
 
 if TYPE_CHECKING:
+    from reconbench.benchmarks.assess.assess import Show
     from reconbench.benchmarks.assess.question import Question
     from reconbench.benchmarks.assess.report import AssessmentReport
-
-
-def count_games(question: Question) -> int:
-    """How many games are played: on the table and on a drawn one, at every budget."""
-    return 2 * question.reps * len(question.budgets)
 
 
 def play_plan(
@@ -24,21 +21,33 @@ def play_plan(
     prior: PriorFile,
     others: Records | None = None,
     *,
+    show: Show,
     jobs: int = 1,
-    advance: Callable[[], None] = lambda: None,
+    per_record: bool = False,
+    out: Path | None = None,
 ) -> AssessmentReport:
-    """Answer a question about records; ``others`` are not among them, and are attacked as well."""
+    """Answer a question about records; ``others`` are not among them, and are attacked as well.
+
+    ``show`` opens the progress of the games. Those that the folder ``out`` holds are not played
+    again; the others are kept there.
+    """
     from reconbench.benchmarks.assess.assess import assess
+    from reconbench.benchmarks.assess.games.saved_games import SavedGames
     from reconbench.benchmarks.assess.report import AssessmentReport
 
     asked = replace(question, dataset=prior.spec)
-    found = assess(
-        asked,
-        records.table,
-        held_out=None if others is None else others.table,
-        jobs=jobs,
-        advance=advance,
-    )
+    with nullcontext() if out is None else SavedGames(out) as memory:
+        found = assess(
+            asked,
+            records.table,
+            held_out=None if others is None else others.table,
+            weights=records.weights,
+            groups=records.groups,
+            per_record=per_record,
+            jobs=jobs,
+            memory=memory,
+            show=show,
+        )
     played = (*found.known, *asked.targets)
     source = describe_source(records, prior, played, asked.targets, held_out=others)
     return AssessmentReport(asked, found, source)

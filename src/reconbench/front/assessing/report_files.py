@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reconbench.front.assessing.sources import PriorFile
+from reconbench.front.assessing.sources import PriorFile, Records
 
 if TYPE_CHECKING:
     from reconbench.benchmarks.assess.report import AssessmentReport
@@ -49,6 +49,16 @@ def write_report(
     for kind, content in contents.items():
         write_atomic(out / f"report.{kind}", content)
     return [out / f"report.{kind}" for kind in contents]
+
+
+def write_record_table(path: Path, report: AssessmentReport, records: Records) -> None:
+    """Write the risk of every record, for the eyes of its owner alone: one line each."""
+    from reconbench.datasets.atomic_files import PRIVATE, write_atomic
+
+    found = report.assessment.per_record
+    if found is None:
+        raise ValueError("the risk of every record was not measured; ask for per_record")
+    write_atomic(path, found.to_csv(records.positions.tolist()), PRIVATE)
 
 
 def draw_pages(report: AssessmentReport) -> dict[str, str]:

@@ -139,6 +139,8 @@ def _list_attacks(budget: Budget) -> list[dict[str, Any]]:
             **_spread("best_possible_gain", budget.best.gain),
             "most_gain": None if ceiling is None else ceiling.gain,
             "high": None if ceiling is None else ceiling.high,
+            "rho": budget.rho,
+            "group_gain": budget.group_gain,
             "any_prior_gain": budget.any_prior_gain,
             "guarantee": budget.guarantee,
         }
