@@ -77,7 +77,7 @@ def test_the_committed_intervals_follow_from_the_committed_errors() -> None:
     bases = {len(errors) for errors in lines["false_positives"]}
     assert len(bases) == 1 and 1 <= bases.pop() <= 20
     assert set(lines["algorithm"]) == {name_algorithm(*case) for case in mcmc_table.PRINTED}
-    block = find_suite("mcmc-table1").curves[0]
+    (block,) = find_suite("mcmc-table1").curves or (None,)
     assert isinstance(block, McmcImages) and set(lines["delta"]) == set(block.delta)
     noisy = lines[(lines["decisions"] == "split") & (lines["algorithm"] == "A3, sigma 0.1")]
     for line in noisy.to_dict("records"):
