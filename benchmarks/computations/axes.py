@@ -25,7 +25,7 @@ HELD_TEXTS: Mapping[str, str] = {
     "challenges": "{} challenges",
 }
 # Names whose value says enough; other texts are followed by their name.
-PLAIN = ("mechanism", POINT)
+PLAIN = ("mechanism", "images", POINT)
 
 
 class Drawing(StrEnum):
@@ -239,15 +239,15 @@ _ATTACKS = (
             _EPSILON,
             Quantity(VALUE, title, low=0),
             panels=("known",),
-            values=(f"{name}-low", name, f"{name}-high", bound),
+            values=(f"{name}-low", name, f"{name}-high", *marks),
             drawing=Drawing.INTERVALS,
             figure=name,
-            title=title,
+            title=short,
             beyond=True,
         )
-        for name, bound, title in (
-            ("rad-attack", "rad-published", "advantage"),
-            ("rero-attack", "rero-bound", "success"),
+        for name, marks, title, short in (
+            ("rad-attack", ("rad-published",), "advantage (RAD)", "RAD"),
+            ("rero-attack", ("rero-bound", "rero-blind"), "success (ReRo)", "ReRo"),
         )
     ),
 )

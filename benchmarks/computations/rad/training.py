@@ -10,14 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from reconbench.benchmarks.audits.train import FromPrior, FromRecords, Population
+from reconbench.benchmarks.audits.train import FromImages, FromPrior, Population
 from reconbench.benchmarks.computations.computation import (
     Chance,
     Computation,
@@ -33,13 +32,13 @@ from reconbench.benchmarks.game.random_streams import make_stream
 from reconbench.benchmarks.suites.game_block import Whole
 from reconbench.bounds import GaussianDP, Relation
 from reconbench.bounds.rad import Knowledge, optimal_sampled, rad_any_aux, rad_no_aux
-from reconbench.datasets.sources.idx import read_images
+from reconbench.datasets.sources.packages.images import check_source, load_images
 from reconbench.mechanisms.training.algorithms import Network, Records
 from reconbench.mechanisms.training.candidates import CandidateTraining
 
 Floats = npt.NDArray[np.float64]
 
-RAD, RERO = "rad-attack", "rero-attack"
+RAD, RERO, BLIND = "rad-attack", "rero-attack", "rero-blind"
 THEOREM_5_1, PUBLISHED, RERO_BOUND = "rad-thm51", "rad-published", "rero-bound"
 # Records drawn for every candidate: those that agree with an earlier one are left out.
 SPARE = 4
@@ -118,8 +117,8 @@ class TrainingAttack(Computation):
 
     ``size`` records are known, the missing one is one of ``candidates``; ``samples`` trainings of
     ``steps`` steps with ``noise`` times ``clip`` on every coordinate. The network predicts the
-    column ``label`` of ``dataset`` from the others, or ``classes`` of ``images``, files in the IDX
-    format of MNIST. What is ``known`` of the record is some of nothing, class (the value to
+    column ``label`` of ``dataset`` from the others, or the class of ``images``, a source that was
+    fetched. What is ``known`` of the record is some of nothing, class (the value to
     predict) and record (only membership is open); all of them are about the same trainings.
     """
 
@@ -129,6 +128,7 @@ class TrainingAttack(Computation):
         RAD: "advantage of Algorithm 1 on simulated trainings: Theorem 4.3 of this mechanism",
         THEOREM_4_2: ANY_KNOWLEDGE,
         RERO: "success of the same attack on a record that took part (ReRo)",
+        BLIND: "success of a guess from what is known, without the release",
         RERO_BOUND: "Hayes et al. 2023: 1 − f(1/candidates), for a target of whom nothing is known",
         THEOREM_5_1: "Guerra-Balboa 2026, Theorem 5.1: for a target of whom nothing is known",
         PUBLISHED: "Theorem 4.2 or 5.1 as Example 5.5 prints it, for a record that is left out; "
@@ -147,8 +147,7 @@ class TrainingAttack(Computation):
     ]
     dataset: str = "acs"
     label: str = "AGEP"
-    images: str = ""
-    classes: str = ""
+    images: Annotated[str, AfterValidator(check_source)] = ""
     candidates: Values = 8
     size: Whole = 999
     steps: Whole = 100
@@ -161,33 +160,38 @@ class TrainingAttack(Computation):
     seed: int = 0
 
     @model_validator(mode="after")
-    def _check_data(self) -> Self:
-        if bool(self.images) != bool(self.classes):
-            raise ValueError("images and classes go together; give both or neither")
+    def _check_records(self) -> Self:
         given = self.model_fields_set & {"dataset", "label"}
         if self.images and given:
             raise ValueError(f"leave out {', '.join(sorted(given))}: the images are the records")
         return self
 
     def points(self, suite: str) -> Iterator[Point]:
+        # What a list holds tells points apart, and figures do not name it.
+        common = {**self._shape, "records": [self._population.name], "confidence": self.confidence}
+        common |= {"images": self.images} if self.images else {}
         for noise in self.noise:
             guarantee = self._train(noise).guarantee(Relation.ADD_REMOVE)
             budget = {"noise": noise, "delta": self.delta}
             epsilon = guarantee.epsilon_at(self.delta)
             promise = Promise(f"noise {noise:g}", epsilon, self.delta, guarantee, budget)
             for known in self.known:
-                # Blind guesses are right as often as there are groups to tell apart.
-                base = knowledge_of(known, self._pool.candidates).groups / self.candidates
-                asked = {"known": known, "confidence": self.confidence, **self._shape}
-                label = f"{known} known, {promise.label}"
+                parts = [self.images, f"{known} known", promise.label]
+                asked, base = {**common, "known": known}, 1 / self.candidates
+                label = ", ".join(filter(None, parts))
                 yield Point(suite, self, "dp-sgd", promise, label, base, asked)
+
+    def check_data(self) -> None:
+        if self.images:
+            load_images(self.images)
 
     def evaluate(self, point: Point) -> dict[str, float]:
         noise, known = point.promise.asked["noise"], point.asked["known"]
+        knowledge = knowledge_of(known, self._pool.candidates)
         found = optimal_sampled(
             self._simulate(noise),
             self.candidates,
-            aux=knowledge_of(known, self._pool.candidates).labels,
+            aux=knowledge.labels,
             confidence=self.confidence,
         )
         guarantee = self._train(noise).guarantee(Relation.ADD_REMOVE)
@@ -195,14 +199,12 @@ class TrainingAttack(Computation):
         for name, interval in ((RAD, found.rad), (RERO, found.success)):
             values[name] = interval.estimate
             values |= {f"{name}-low": interval.low, f"{name}-high": interval.high}
-        return values
+        # One guess of every group is right.
+        return values | {BLIND: knowledge.groups / self.candidates}
 
     @cached_property
     def _population(self) -> Population:
-        if not self.images:
-            return FromPrior(self.dataset, self.label)
-        pixels, classes = read_images(Path(self.images), Path(self.classes))
-        return FromRecords(Records.of_vectors(pixels, classes, int(classes.max()) + 1))
+        return FromImages(self.images) if self.images else FromPrior(self.dataset, self.label)
 
     @property
     def _shape(self) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from reconbench.benchmarks.computations.rad.training import (
     RERO_BOUND,
     THEOREM_5_1,
     RecordPool,
+    TrainingAttack,
     bound_risks,
     knowledge_of,
     simulate,
@@ -32,6 +33,8 @@ from reconbench.benchmarks.run import runner
 from reconbench.benchmarks.suites.suite import find_suite
 from reconbench.bounds import Relation
 from reconbench.bounds.rad import SampledAttack, dp_sgd_rad, optimal_sampled
+from reconbench.datasets.sources._download import SourceError
+from reconbench.datasets.sources.packages.images import fetch_images
 from reconbench.mechanisms.training.algorithms import Network, Records
 from reconbench.mechanisms.training.candidates import CandidateTraining
 
@@ -170,7 +173,8 @@ def test_points_are_told_apart_and_do_not_depend_on_the_workers(
     for name, value in {"seed": 1, "size": 40, "rate": 3.0, "label": "SEX", "clip": 1.0}.items():
         other = points_of(noise=6.0, samples=70, **{name: value})
         assert keys.isdisjoint(point.key for point in other)
-    assert [point.baseline for point in points][::2] == [1 / 8, 1.0]
+    assert {point.baseline for point in points} == {1 / 8}
+    assert [row["rero-blind"]["mean"] for row in rows[0]][::2] == [1 / 8, 1.0]
     assert {point.promise.guarantee.relation for point in points} == {Relation.ADD_REMOVE}
     # A row alone is the row among others.
     (point,) = points_of(noise=6.0, samples=70, known="class")
@@ -185,24 +189,34 @@ def test_the_suite_asks_for_the_figure() -> None:
     epsilons = [point.promise.epsilon for point in points[::3]]
     printed = [0.512, 1.013, 1.557, 2.052, 5.016, 10.73]
     assert all(0.9 < ours / theirs < 1 for ours, theirs in zip(epsilons, printed, strict=True))
-    assert [point.baseline for point in points[:3]] == [1 / 8, 5 / 8, 1.0]
+    curve = points[0].computation
+    assert isinstance(curve, TrainingAttack)
+    assert knowledge_of("class", curve._pool.candidates).groups == 5
+    images = find_suite("rad-fig3-images").points()
+    assert [point.promise.epsilon for point in images[::3]] == 2 * epsilons
+    assert {point.asked["images"] for point in images} == {"mnist", "fashion-mnist"}
 
 
-def test_images_in_files(tmp_path: Path) -> None:
-    """Whose classes are learnt, in place of a column."""
-    rng = np.random.default_rng(0)
-    pixels = rng.integers(0, 256, (90, 3, 2)).astype(np.uint8)
-    images, classes = tmp_path / "images", tmp_path / "classes"
-    images.write_bytes(b"\0\0\x08\x03" + np.array([90, 3, 2], ">u4").tobytes() + pixels.tobytes())
-    labels = rng.integers(0, 3, 90).astype(np.uint8)
-    classes.write_bytes(b"\0\0\x08\x01" + np.array([90], ">u4").tobytes() + labels.tobytes())
-    files = {"images": str(images), "classes": str(classes), "noise": 3.0}
-    found = rows_of(**files, candidates=4)["record known, noise 3"]
+def test_images_of_a_fetched_source(
+    small_mnist: Path, idx_files: dict[str, bytes], tmp_path: Path
+) -> None:
+    """Whose classes are learnt, in place of a column; asked for before they are fetched."""
+    asked = {"images": "mnist", "noise": 3.0, "candidates": 4}
+    (_, _, point) = points_of(**asked)
+    assert point.label == "mnist, record known, noise 3"
+    assert "fetch it with: reconbench data fetch mnist" in point.attempt().error
+    with pytest.raises(SourceError, match="fetch it with"):
+        point.computation.check_data()
+    for name, content in idx_files.items():
+        (tmp_path / name).write_bytes(content)
+    fetch_images("mnist", [tmp_path / name for name in idx_files])
+    point.computation.check_data()
+    found = rows_of(**asked)["mnist, record known, noise 3"]
     assert 0 < found[f"{RAD}-low"] < found[THEOREM_4_2]
     with pytest.raises(ValidationError, match="leave out label: the images are the records"):
-        points_of(**files, label="SEX")
-    with pytest.raises(ValidationError, match="images and classes go together"):
-        points_of(noise=3.0, images=str(images))
+        points_of(**asked, label="SEX")
+    with pytest.raises(ValidationError, match="unknown images 'cifar'"):
+        points_of(noise=3.0, images="cifar")
 
 
 def test_bad_blocks_are_refused() -> None:
