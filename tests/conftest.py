@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import os
+import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 # One thread a test process: several processes with several threads each only wait for each other.
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -19,6 +23,19 @@ from reconbench.benchmarks.game.result import Result
 from reconbench.datasets import Attribute, BayNet, Domain, Table
 from reconbench.mechanisms import GaussianMarginals
 from reconbench.mechanisms.marginals import marginal_counts
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel of the tree, built from a copy: leftovers of another build would get into it."""
+    folder = tmp_path_factory.mktemp("wheel")
+    kept_out = shutil.ignore_patterns(".*", "build", "results", "site", "*.egg-info", "__pycache__")
+    root = Path(__file__).resolve().parent.parent
+    source = shutil.copytree(root, folder / "source", symlinks=True, ignore=kept_out)
+    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", folder]
+    subprocess.run([*command, source], check=True, capture_output=True)
+    (built,) = folder.glob("*.whl")
+    return built
 
 
 @pytest.fixture(scope="session")
