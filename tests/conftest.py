@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -41,6 +43,19 @@ CHROMIUM_FLAGS = (
     "--disable-component-update",
     "--disable-sync",
 )
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel of the tree, built from a copy: leftovers of another build would get into it."""
+    folder = tmp_path_factory.mktemp("wheel")
+    kept_out = shutil.ignore_patterns(".*", "build", "results", "site", "*.egg-info", "__pycache__")
+    root = Path(__file__).resolve().parent.parent
+    source = shutil.copytree(root, folder / "source", symlinks=True, ignore=kept_out)
+    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", folder]
+    subprocess.run([*command, source], check=True, capture_output=True)
+    (built,) = folder.glob("*.whl")
+    return built
 
 
 @pytest.fixture(scope="session")

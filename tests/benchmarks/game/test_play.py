@@ -86,7 +86,9 @@ def test_row_of_the_prior() -> None:
     assert row.facts["mechanism.sigma"] == pytest.approx(38.228, abs=1e-3)
     assert row.facts["mechanism.mu"] == pytest.approx(0.268051, abs=1e-6)
     assert row.relation == "replace-one" and row.unit == "one record"
-    assert set(row.versions) == {"reconbench", "numba", "numpy", "scipy", "torch"}
+    assert set(row.versions) == {
+        *("reconbench", "numba", "numpy", "scikit-learn", "scipy", "torch")
+    }
     expected = theorem_3_5(Round.draw(SEX).baseline[1], ApproxDP(1.0, 1e-5))
     assert row.ceilings["thm35"] == {f"{c:g}": v for c, v in expected.items()}
 
