@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,6 +19,8 @@ from reconbench.bounds._validate import FloatArray
 # e^ε stays a double up to here; a pair with a larger ε says nothing that doubles can hold.
 MAX_EPSILON = 700.0
 _MAX_VERTICES = 40_000
+# So many passes over all points at once; where they leave some, point after point.
+_PASSES = 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +75,16 @@ class Polyline:
             return float(self.powers[self.alphas == 0].max())
         return max(0.0, float(np.max(self.powers - math.exp(epsilon) * self.alphas)))
 
+    def deltas(self, epsilons: FloatArray) -> FloatArray:
+        """δ(ε) at many ε: where the power rises by less than e^ε, it has reached that vertex."""
+        alphas, powers = self._hull
+        slopes = np.diff(powers) / np.diff(alphas)
+        # The slopes of a concave curve fall: count those that are steeper.
+        vertex = np.searchsorted(-slopes, -np.exp(np.minimum(epsilons, MAX_EPSILON)))
+        with np.errstate(over="ignore", invalid="ignore"):
+            reached = powers[vertex] - np.exp(epsilons) * alphas[vertex]
+        return np.where(epsilons > MAX_EPSILON, powers[0], np.maximum(reached, 0.0))
+
     def epsilon(self, delta: float) -> float:
         """The smallest ε ≥ 0 with δ(ε) ≤ δ: e^ε ≥ (1 − f(α_k) − δ)/α_k for every vertex."""
         if self.powers[self.alphas == 0].max() > delta:
@@ -105,7 +118,13 @@ class Polyline:
         epsilons = np.log(rises[steep] / runs[steep])
         chosen = np.unique(np.linspace(0, epsilons.size - 1, _MAX_VERTICES // 10).astype(int))
         grid = np.append(epsilons[chosen], 0.0)
-        return Polyline.from_pairs(grid, np.array([self.delta(float(e)) for e in grid]))
+        return Polyline.from_pairs(grid, self.deltas(grid))
+
+    @cached_property
+    def _hull(self) -> tuple[FloatArray, FloatArray]:
+        """The vertices of the least concave curve above the power, up to where it is 1."""
+        alphas, misses = _lower_hull(self.alphas, -self.powers)
+        return alphas, -misses
 
     def _interpolate(self, alpha: ArrayLike, values: FloatArray) -> FloatArray:
         level = _validate.probabilities("alpha", alpha)
@@ -116,10 +135,18 @@ class Polyline:
 def _lower_hull(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
     """The vertices of the lower convex hull of the points, left to right, while y falls."""
     order = np.lexsort((y, x))
+    x, y = x[order], y[order]
+    falls = y < np.concatenate([[math.inf], np.minimum.accumulate(y)[:-1]])
+    x, y = x[falls], y[falls]
+    # A point that lies on or above the chord of its neighbours is no vertex, whatever they are.
+    for _ in range(_PASSES):
+        slopes = np.diff(y) / np.diff(x)
+        convex = np.concatenate([[True], slopes[1:] > slopes[:-1], [True]])[: x.size]
+        if convex.all():
+            return x, y
+        x, y = x[convex], y[convex]
     hull: list[tuple[float, float]] = []
-    for px, py in zip(x[order].tolist(), y[order].tolist(), strict=True):
-        if hull and py >= hull[-1][1]:
-            continue
+    for px, py in zip(x.tolist(), y.tolist(), strict=True):
         while len(hull) > 1 and _above_chord(hull[-2], hull[-1], (px, py)):
             hull.pop()
         hull.append((px, py))

@@ -3,7 +3,7 @@
 Order t bounds the Rényi divergence D_t between the outputs of two neighbours, in either order of
 the two. Testing is post-processing, so a test with false-positive rate α and power s obeys
 d_t(s‖α) ≤ ε(t) and d_t(α‖s) ≤ ε(t), d_t being the divergence of two coins. All such (α, s) form a
-convex set; its edge is the curve, and several orders together give the lowest edge.
+convex set; its edge is the curve, and several orders together give the lowest edge: `renyi_power`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import expit
 
 from reconbench.bounds import _validate
 from reconbench.bounds._validate import FloatArray, positive_integer
@@ -28,15 +27,20 @@ from reconbench.bounds.guarantees.relation import (
     require_kind,
     require_same,
 )
+from reconbench.bounds.guarantees.renyi_power import (
+    LARGEST_LOGIT,
+    Limits,
+    find_edge,
+    largest_power,
+    log_terms,
+)
 from reconbench.bounds.guarantees.tabulated import TabulatedCurve
 
 # Any finite set of orders gives a valid bound; these are close enough together to lose little.
 ORDERS = 1 + np.geomspace(1e-2, 1e4, 161)
 _STEPS = 64
-# Where tangents are taken: logits of α, from that of f(α) = α; a bisection to 1e-7 of a logit.
+# Where tangents are taken: logits of α, from that of f(α) = α.
 _OFFSETS = np.concatenate([-np.geomspace(200.0, 0.01, 48), [0.0], np.geomspace(0.01, 20.0, 16)])
-_TANGENT_STEPS = 34
-_LOGIT = 690.0
 
 
 @runtime_checkable
@@ -139,12 +143,12 @@ class RenyiDP:
         """logit(1 − α) at f(α) = α, for each order alone."""
         # On f(α) = α the test has power 1 − α: d_t(1 − α‖α) = ε(t), one root for each order, and
         # the total variation is 1 − 2α = tanh(logit(1 − α)/2).
-        low, high = np.zeros(self.orders.size), np.full(self.orders.size, _LOGIT)
+        low, high = np.zeros(self.orders.size), np.full(self.orders.size, LARGEST_LOGIT)
         with np.errstate(over="ignore"):
             budget = (self.orders - 1) * self.epsilons
         for _ in range(_STEPS):
             u = (low + high) / 2
-            fits = _log_moment(_log_coin(u), _log_coin(-u), self.orders) <= budget
+            fits = np.logaddexp(*log_terms(u, -u, self.orders)) <= budget
             low, high = np.where(fits, u, low), np.where(fits, high, u)
         return high
 
@@ -161,15 +165,11 @@ class RenyiDP:
         t = self.orders[finite][:, None]
         with np.errstate(over="ignore"):
             budget = (t - 1) * self.epsilons[finite][:, None]
-        v = np.clip(-self._middle[finite][:, None] + _OFFSETS, -_LOGIT, _LOGIT)
-        log_alpha, log_rest = null = _log_coin(v)
-        low, high = v.copy(), np.full_like(v, _LOGIT)
-        for _ in range(_TANGENT_STEPS):
-            u = (low + high) / 2
-            fits = _log_moment(_log_coin(u), null, t) <= budget
-            low, high = np.where(fits, u, low), np.where(fits, high, u)
+        v = np.clip(-self._middle[finite][:, None] + _OFFSETS, -LARGEST_LOGIT, LARGEST_LOGIT)
+        u = find_edge(v, Limits(t, budget))
         # ρ = s/α > 1 > q = (1 − s)/(1 − α); slope e^ε = (1 − 1/t)(ρ^t − q^t)/(ρ^(t−1) − q^(t−1))
-        log_s, log_miss = test = _log_coin(high)
+        log_s, log_alpha = -np.logaddexp(0.0, -u), -np.logaddexp(0.0, -v)
+        log_miss, log_rest = log_s - u, log_alpha - v
         ratio = np.minimum((log_miss - log_rest) - (log_s - log_alpha), 0.0)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             slope = (
@@ -184,7 +184,7 @@ class RenyiDP:
             beta = np.exp(log_miss) + np.exp(slope + log_alpha)
             mirrored = 1 - beta * np.exp(-slope)
         deltas = np.where(slope >= 0, delta, mirrored)
-        outside = _log_moment(test, null, t) >= budget
+        outside = np.logaddexp(*log_terms(u, v, t)) >= budget
         kept = outside & np.isfinite(slope) & (deltas > 0) & (deltas < 1)
         # Rounding of s and of δ, far below both, is added.
         pairs = deltas[kept] * (1 + 1e-12) + 1e-15 * np.exp(log_s[kept])
@@ -279,40 +279,3 @@ def zcdp_rho(epsilon: float, delta: float) -> float:
     log_term = -math.log(_validate.strictly_between_zero_and_one("delta", delta))
     # √ρ = √(L + ε) − √L, L = log(1/δ), without the cancellation
     return (budget / (math.sqrt(log_term + budget) + math.sqrt(log_term))) ** 2
-
-
-def largest_power(
-    alpha: ArrayLike, orders: FloatArray, epsilons: FloatArray, *, both: bool
-) -> tuple[FloatArray, FloatArray]:
-    """The largest s with d_t(s‖α) ≤ ε(t) for every order, and 1 − s; d_t(α‖s) too if `both`."""
-    level = np.asarray(alpha, dtype=np.float64)
-    finite = np.isfinite(epsilons)
-    if not finite.any():
-        return np.ones_like(level), np.zeros_like(level)
-    with np.errstate(divide="ignore", over="ignore"):
-        t, budget = orders[finite], (orders[finite] - 1) * epsilons[finite]
-        start = np.clip(np.log(level) - np.log1p(-level), -_LOGIT, _LOGIT)
-    null = _log_coin(start[..., None])
-    low, high = start.copy(), np.full_like(start, _LOGIT)
-    for _ in range(_STEPS):
-        u = (low + high) / 2
-        test = _log_coin(u[..., None])
-        fits = np.all(_log_moment(test, null, t) <= budget, axis=-1)
-        if both:
-            fits &= np.all(_log_moment(null, test, t) <= budget, axis=-1)
-        low, high = np.where(fits, u, low), np.where(fits, high, u)
-    power, beta = expit(high), expit(-high)
-    power, beta = np.where(level > 0, power, 0.0), np.where(level > 0, beta, 1.0)
-    return np.where(level < 1, power, 1.0), np.where(level < 1, beta, 0.0)
-
-
-def _log_coin(u: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """log p and log(1 − p) of the coin of logit u."""
-    return -np.logaddexp(0.0, -u), -np.logaddexp(0.0, u)
-
-
-def _log_moment(
-    p: tuple[FloatArray, FloatArray], q: tuple[FloatArray, FloatArray], t: FloatArray
-) -> FloatArray:
-    """(t − 1) d_t(p‖q) of two coins: log(p^t q^(1−t) + (1 − p)^t (1 − q)^(1−t))."""
-    return np.asarray(np.logaddexp(t * p[0] + (1 - t) * q[0], t * p[1] + (1 - t) * q[1]))

@@ -18,7 +18,8 @@ from reconbench.bounds import _validate
 from reconbench.bounds._validate import FloatArray
 from reconbench.bounds.guarantees.guarantee import GaussianDP, Guarantee, PureDP
 from reconbench.bounds.guarantees.relation import why_not_replace_one
-from reconbench.bounds.guarantees.renyi import ORDERS, ZCDP, RenyiBounded, RenyiDP, largest_power
+from reconbench.bounds.guarantees.renyi import ORDERS, ZCDP, RenyiBounded, RenyiDP
+from reconbench.bounds.guarantees.renyi_power import largest_power
 
 _NO_RENYI = "it needs Rényi divergences; state the guarantee as RenyiDP, ZCDP or GaussianDP"
 

@@ -20,7 +20,8 @@ from reconbench.bounds import (
     RenyiDP,
     zcdp_rho,
 )
-from reconbench.bounds.guarantees.renyi import ORDERS, largest_power
+from reconbench.bounds.guarantees.renyi import ORDERS
+from reconbench.bounds.guarantees.renyi_power import largest_power
 
 
 def exact_power(alpha: float, order: float, epsilon: float) -> mpmath.mpf:
