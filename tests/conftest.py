@@ -52,8 +52,8 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     kept_out = shutil.ignore_patterns(".*", "build", "results", "site", "*.egg-info", "__pycache__")
     root = Path(__file__).resolve().parent.parent
     source = shutil.copytree(root, folder / "source", symlinks=True, ignore=kept_out)
-    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", folder]
-    subprocess.run([*command, source], check=True, capture_output=True)
+    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder)]
+    subprocess.run([*command, str(source)], check=True, capture_output=True)
     (built,) = folder.glob("*.whl")
     return built
 

@@ -106,7 +106,7 @@ def find_edge(v: FloatArray, limits: Limits) -> FloatArray:
         if done.all():
             break
         u = np.where(done, u, new)
-    return np.minimum(high + near, LARGEST_LOGIT)
+    return np.asarray(np.minimum(high + near, LARGEST_LOGIT))
 
 
 def log_terms(u: FloatArray, v: FloatArray, tau: FloatArray) -> tuple[FloatArray, FloatArray]:

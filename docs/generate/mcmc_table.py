@@ -5,8 +5,7 @@
     python docs/generate mcmc_table results/mcmc-table1 --out docs/mcmc-table1.csv
 
 One line per algorithm, way to decide and δ: the interval of ε with the errors on every challenge
-base, from which it can be computed again. ``python docs/generate tables`` puts them into
-docs/mcmc.md, beside table 1 of Yildirim 2025.
+base, from which it can be computed again.
 """
 
 from __future__ import annotations
@@ -32,20 +31,10 @@ from reconbench.benchmarks.store.store import Key
 from reconbench.benchmarks.suites.suite import find_suite
 from reconbench.datasets.atomic_files import write_atomic
 
-TABLE = Path(__file__).resolve().parents[1] / "mcmc-table1.csv"
 LISTS = {"false_positives": int, "false_negatives": int}
 NUMBERS = {"low": LOW, "median": MEDIAN, "high": HIGH, "strength": STRENGTH, "proved": PROVED}
 COLUMNS = ("algorithm", "decisions", "delta", "challenges", *NUMBERS, *LISTS)
 FILE = OutcomeFile(COLUMNS, LISTS, decimals=0, texts=("algorithm", "decisions"))
-# Table 1 of the paper: 90 % intervals.
-PRINTED = {
-    ("fixed", 0.0): (5.52, 10.52),
-    ("random", 0.0): (4.95, 10.00),
-    ("fixed", 0.1): (1.29, 2.53),
-    ("random", 0.1): (1.00, 2.12),
-    ("random", 0.05): (2.80, 7.68),
-    ("random", 0.01): (4.61, 9.62),
-}
 
 
 def make_lines(found: Sequence[tuple[Point, Values]]) -> pd.DataFrame:
@@ -76,25 +65,6 @@ def _make_line(point: Point, own: Values, values: dict[Key, Values]) -> dict[str
         **{column: own[name] for column, name in NUMBERS.items()},
         **errors,
     }
-
-
-def show_table() -> str:
-    """The intervals beside the printed ones, from the data file."""
-    lines = FILE.read_csv(TABLE.read_text(encoding="utf-8"))
-    cases = list(lines[["decisions", "delta"]].drop_duplicates().itertuples(index=False))
-    shown = []
-    for (start, sigma), (low, high) in PRINTED.items():
-        name = name_algorithm(start, sigma)
-        own = lines[lines["algorithm"] == name].set_index(["decisions", "delta"])
-        cells = [_show_interval(own.loc[case]) for case in map(tuple, cases)]
-        shown.append(" | ".join([f"| {name}", f"[{low:.2f}, {high:.2f}]", *cells]) + " |")
-    titles = " | ".join(f"{decisions}, δ = {delta:g}" for decisions, delta in cases)
-    header = f"| algorithm | paper | {titles} |"
-    return "\n".join([header, "|---|---|" + "---|" * len(cases), *shown])
-
-
-def _show_interval(line: pd.Series) -> str:
-    return f"[{line['low']:.2f}, {line['high']:.2f}], {line['median']:.2f}"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from generate import gradient_images, mcmc_table
+from generate import gradient_images
 from reconbench.benchmarks.store.tightest import declared_bounds
 from reconbench.bounds import (
     FdpProgram,
@@ -167,7 +167,6 @@ TABLES: Mapping[str, tuple[str, Callable[[], str]]] = {
     "raw-files": ("data.md", list_raw_files),
     "attributions": ("data-licences.md", list_attributions),
     "gradient-images": ("gradients.md", gradient_images.show_table),
-    "mcmc-table1": ("mcmc.md", mcmc_table.show_table),
 }
 
 

@@ -11,12 +11,9 @@ import pytest
 from generate import gradient_images, mcmc_table
 from generate.stored_points import StoredPointsError, read_points
 from reconbench.benchmarks.computations.computation import Point
-from reconbench.benchmarks.computations.mcmc import ITERATIONS
-from reconbench.benchmarks.computations.mcmc_images import McmcImages, name_algorithm
 from reconbench.benchmarks.game.result import Status
 from reconbench.benchmarks.store.store import Store
 from reconbench.benchmarks.suites.suite import find_suite
-from reconbench.bounds.audit import mcmc
 from reconbench.bounds.gradients import GradientError
 
 
@@ -69,27 +66,6 @@ def test_stores_that_lack_rows_are_told(tmp_path: Path, capsys: pytest.CaptureFi
     with pytest.raises(StoredPointsError, match="failed: disk full"):
         read_points(points, [tmp_path])
     assert not (tmp_path / "table.csv").exists()
-
-
-def test_the_committed_intervals_follow_from_the_committed_errors() -> None:
-    """Where counts are binomial, by integration; 20 bases or fewer, the same for all algorithms."""
-    lines = mcmc_table.FILE.read_csv(mcmc_table.TABLE.read_text(encoding="utf-8"))
-    bases = {len(errors) for errors in lines["false_positives"]}
-    assert len(bases) == 1 and 1 <= bases.pop() <= 20
-    assert set(lines["algorithm"]) == {name_algorithm(*case) for case in mcmc_table.PRINTED}
-    (block,) = find_suite("mcmc-table1").curves or (None,)
-    assert isinstance(block, McmcImages) and set(lines["delta"]) == set(block.delta)
-    noisy = lines[(lines["decisions"] == "split") & (lines["algorithm"] == "A3, sigma 0.1")]
-    for line in noisy.to_dict("records"):
-        errors = zip(line["false_positives"], line["false_negatives"], strict=True)
-        each = line["challenges"]
-        counts = mcmc.Counts.of([(x, each, y, each) for x, y in errors])
-        exact = mcmc.grid_posterior(counts, line["delta"], cells=80, strength_cells=40)
-        spread = line["high"] - line["low"]
-        for name, level in (("low", 0.05), ("median", 0.5), ("high", 0.95)):
-            assert line[name] == pytest.approx(float(exact.epsilon_quantile(level)), abs=spread / 8)
-    assert (lines["low"] < lines["median"]).all() and (lines["median"] < lines["high"]).all()
-    assert ITERATIONS[0] == 10_000
 
 
 def test_errors_on_images_become_lines(tmp_path: Path) -> None:

@@ -204,7 +204,7 @@ def test_images_of_a_fetched_source(
     asked = {"images": "mnist", "noise": 3.0, "candidates": 4}
     (_, _, point) = points_of(**asked)
     assert point.label == "mnist, record known, noise 3"
-    assert "fetch it with: reconbench data fetch mnist" in point.attempt().error
+    assert "fetch it with: reconbench data fetch mnist" in (point.attempt().error or "")
     with pytest.raises(SourceError, match="fetch it with"):
         point.computation.check_data()
     for name, content in idx_files.items():
