@@ -73,7 +73,7 @@ def test_the_same_in_all_forms(tmp_path: Path, modest: type) -> None:
         assert successes(rb.play(**given)) == wanted, changed
     listed = [
         successes(rb.play("acs", attack="averaging", known=known, **FAST))
-        for known in (others, others.split(", "), tuple(others.split(", ")))
+        for known in (others, others.split(", "), np.array(others.split(", ")))
     ]
     assert listed[0] == listed[1] == listed[2]
     limited = rb.play("acs", attack="averaging", **FAST, timeout=60)
@@ -176,6 +176,12 @@ def test_mechanisms_and_priors_in_memory(toy_net: rb.BayNet) -> None:
     assert {row.dataset for row in result.results} == {"here:Shouting"}
 
 
+def test_a_skipped_game_says_why() -> None:
+    result = rb.play("acs", "SEX", epsilon=3, n=30, reps=2, attack=["prior", "extraction"])
+    assert "extraction skipped 2 rows: " in result.summary()
+    assert "<svg" in result._repr_html_()
+
+
 class Broken:
     """It cannot answer."""
 
@@ -220,7 +226,7 @@ def test_an_interrupt_keeps_what_is_finished() -> None:
         rb.play("acs", attack=["prior", Stopping], **FAST)
     result = caught.value.result
     assert result is not None and len(result.results) == 3 and result.missing == 1
-    assert "1 rows were not played" in result.summary() and "1 not played" in repr(result)
+    assert "1 row not played" in result.summary() and "1 not played" in repr(result)
     assert isinstance(caught.value, KeyboardInterrupt)
 
 
@@ -324,7 +330,7 @@ def test_suites(tmp_path: Path, modest: Any, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.chdir(tmp_path)
     result = rb.run(suite, attack=[modest, Broken])
     assert result.folder == Path("results/mine") and len(result.frame) == 3
-    assert "1 rows failed; the first: attack 'broken'" in result.summary()
+    assert "1 row failed; the first: attack 'broken'" in result.summary()
     assert "1 failed" in repr(result) and (result.folder / "leaderboard.html").is_file()
     other = rb.run(suite, targets=["MAR", "MIL"], epsilon="1,3", reps=2, seed=4)
     assert len(other.results) == 8 and {row.seed for row in other.results} == {4}

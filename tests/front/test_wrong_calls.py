@@ -138,11 +138,14 @@ WRONG: list[tuple[Callable[..., object], str]] = [
     (lambda: rb.risk(0.1, epsilon=1, relation="swap"), "relation must be one of replace-one"),
     (lambda: rb.calibrate(0.1), "baseline must be given for the measure advantage, got None"),
     (lambda: rb.calibrate(0.1, 0.1, measure="x"), "measure must be one of success"),
+    (lambda: rb.audit(), "audit needs the argument 'what'"),
     (lambda: rb.audit("ldpp"), r"what must be one of ldp.*did you mean 'ldp'\?"),
     (lambda: rb.audit("ldp", mechanism="grr", epsilon=1), "domain_size must be at least 2"),
     (lambda: rb.audit("ldp", mechanism="gr", epsilon=1), r"mechanism must be .*'grr'\?"),
     (lambda: rb.audit("one-run", canaries=5, guesses=9, right=1), "guesses must be from 0 to"),
-    (lambda: rb.audit("positives", tp=1, fp=1, trial=3), "did you mean 'trials'"),
+    (lambda: rb.audit("positives", tp=1, fp=1, trial=3), "audit_positives .*mean 'trials'"),
+    (lambda: rb.risk(0.1, mu=1).save(), "save needs the argument 'folder'"),
+    (lambda: rb.risk(0.1, mu=1).save(to="x"), "save has no argument 'to'; its arguments: folder"),
     (lambda: rb.risk(0.1, epsilon=1).plot().save("x.jpg"), "path must be a path that ends in"),
 ]
 

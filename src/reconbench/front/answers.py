@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from reconbench.front.arguments import checked, read_path
 from reconbench.front.figure import Figure
+from reconbench.front.frames import make_frame
 from reconbench.front.notebook import render_html
 
 if TYPE_CHECKING:
@@ -53,9 +54,7 @@ class Answer:
     @cached_property
     def frame(self) -> pd.DataFrame:
         """The numbers, one line for every value."""
-        import pandas as pd
-
-        return pd.DataFrame(list(self.lines))
+        return make_frame(list(self.lines))
 
     def summary(self) -> str:
         """The answer in sentences."""

@@ -25,7 +25,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 # What people write for one or several names, and for one or several numbers.
-Names = str | Sequence[str]
+Names = str | Sequence[str] | npt.NDArray[Any]
 Numbers = float | str | Sequence[float | str] | npt.NDArray[Any]
 
 # The most characters of a value that an error shows.
@@ -203,14 +203,15 @@ def warn_caller(text: str, category: type[Warning]) -> None:
 def checked(function: Callable[P, R]) -> Callable[P, R]:
     """Refuse wrong names of arguments as wrong values are refused, with the name nearest to it."""
     signature = inspect.signature(function)
-    names = list(signature.parameters)
+    names = [name for name in signature.parameters if name != "self"]
+    called = function.__name__.removeprefix("_")
     others = any(each.kind is each.VAR_KEYWORD for each in signature.parameters.values())
 
     @wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
         if not others:
-            _refuse_unknown(function.__name__, kwargs, names)
-        _refuse_missing(function.__name__, signature, args, kwargs)
+            _refuse_unknown(called, kwargs, names)
+        _refuse_missing(called, signature, args, kwargs)
         return function(*args, **kwargs)
 
     return call

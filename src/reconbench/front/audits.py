@@ -42,6 +42,7 @@ from reconbench.reports.figures.bound_curves import draw_intervals
 PRIORS = "'uniform', 'zipf:S', the path of a CSV file, or probabilities that sum to 1"
 
 
+@checked
 def audit(what: str, **arguments: Any) -> Answer:
     """Estimate ε from an attack's outcomes, and hold a claimed ε against it.
 

@@ -212,9 +212,7 @@ def read_table(
 
 
 def _infer(name: str, source: Any, aside: Collection[str]) -> Domain:
-    import pandas as pd
-
-    if not isinstance(source, pd.DataFrame):
+    if not is_table(source):
         raise refuse(
             "domain",
             None,

@@ -18,6 +18,7 @@ from reconbench.front.arguments import checked, read_path
 from reconbench.front.assessing.report_files import draw_pages, write_report
 from reconbench.front.assessing.sources import PriorFile
 from reconbench.front.figure import Figure
+from reconbench.front.frames import make_frame
 from reconbench.front.notebook import render_html
 from reconbench.reports.assess.report import draw_gains, summarise_assessment
 
@@ -65,16 +66,12 @@ class AssessResult:
         of its 95 % interval; ``guessed`` is right without a release. No attack expects to gain more
         than ``most_gain``, or exceeds ``high`` in 95 % of runs.
         """
-        import pandas as pd
-
         budgets = self.report.assessment.budgets
-        return pd.DataFrame([line for budget in budgets for line in _list_attacks(budget)])
+        return make_frame([line for budget in budgets for line in _list_attacks(budget)])
 
     @cached_property
     def exposed(self) -> pd.DataFrame:
         """The kinds of record at the budget asked about, by column and label; no small ones."""
-        import pandas as pd
-
         exposure = self.report.assessment.exposure
         lines = [
             {
@@ -88,15 +85,13 @@ class AssessResult:
             for kinds in (*exposure.by_target, *exposure.by_known)
             for kind in kinds.shown
         ]
-        return pd.DataFrame(lines)
+        return make_frame(lines)
 
     @cached_property
     def rows(self) -> pd.DataFrame:
         """One row per attack and repetition of the games on drawn tables."""
-        import pandas as pd
-
         rows = add_repetition_ceilings(self.report.assessment.rows)
-        return pd.DataFrame(tabulate_rows(rows))
+        return make_frame(tabulate_rows(rows))
 
     @property
     def document(self) -> Mapping[str, Any]:

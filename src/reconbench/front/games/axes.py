@@ -34,7 +34,8 @@ def read_targets(name: str, value: object) -> str | list[list[str]]:
     """
     if isinstance(value, str) and is_word(value):
         return value
-    entries = value if isinstance(value, list) else [value]
+    several = isinstance(value, list) or getattr(value, "ndim", 0) == 1
+    entries: list[Any] = list(value) if several else [value]  # type: ignore[call-overload]
     if not entries or not all(isinstance(entry, str | tuple | list) for entry in entries):
         raise refuse(name, value, TARGETS)
     return [list(read_names(name, entry)) for entry in entries]
@@ -42,11 +43,11 @@ def read_targets(name: str, value: object) -> str | list[list[str]]:
 
 def read_known(name: str, value: object) -> str | list[str]:
     """``last:N``, or names of columns; none for all that are no targets."""
-    if value is None or value in ("", [], ()):
+    if value is None or (isinstance(value, str | list | tuple | set) and not value):
         return []
     if isinstance(value, str) and parse_range(value, "last") is not None:
         return value
-    if not isinstance(value, str | list | tuple | set):
+    if not isinstance(value, str | list | tuple | set) and getattr(value, "ndim", 0) != 1:
         raise refuse(name, value, KNOWN)
     return list(read_names(name, value))
 

@@ -20,6 +20,7 @@ from reconbench.benchmarks.store.store import Key, Keys, Store
 from reconbench.benchmarks.store.summary import Summary, summarise
 from reconbench.front.arguments import checked, read_choice, read_path
 from reconbench.front.figure import Figure
+from reconbench.front.frames import make_frame
 from reconbench.front.games.suite_reports import Reports
 from reconbench.front.notebook import render_html
 from reconbench.reports.figures.computed import draw_suites
@@ -28,7 +29,7 @@ from reconbench.reports.figures.static_overview import TITLE, draw_static_overvi
 from reconbench.reports.leaderboard.checks.alarms import list_alarms
 from reconbench.reports.leaderboard.summary_text import write_plain
 from reconbench.reports.leaderboard.table import Leaderboard
-from reconbench.reports.leaderboard.text_tables import tabulate_suite
+from reconbench.reports.leaderboard.text_tables import describe_skips, tabulate_suite
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -116,21 +117,17 @@ class PlayResult:
 
         `docs/leaderboard.md` says what each column means.
         """
-        import pandas as pd
-
         columns = list(self.leaderboard.columns)
-        frame = pd.DataFrame(self.leaderboard.rows, columns=columns)
+        frame = make_frame(self.leaderboard.rows, columns=columns)
         return frame[[name for name in columns if frame[name].notna().any()]]
 
     @cached_property
     def rows(self) -> pd.DataFrame:
         """One row per game, attack and repetition; each ceiling has a column of its own."""
-        import pandas as pd
-
         rows = add_repetition_ceilings(self.results)
         columns = {"targets": [", ".join(row.targets) for row in rows]}
         columns["known"] = [", ".join(row.known) for row in rows]
-        return pd.DataFrame(tabulate_rows(rows) | columns)
+        return make_frame(tabulate_rows(rows) | columns)
 
     @cached_property
     def alarms(self) -> list[str]:
@@ -140,11 +137,14 @@ class PlayResult:
     def summary(self) -> str:
         """What was played, what was reconstructed, and whether to trust it, in sentences."""
         sentences = list(write_plain(self.leaderboard)) if self.played else ["Nothing was played."]
+        sentences += describe_skips(self.summaries)
         failed = [row for row in self.results if row.status is Status.FAILED]
         if failed:
-            sentences.append(f"{len(failed)} rows failed; the first: {failed[0].error}")
+            rows = count_things(len(failed), "row")
+            sentences.append(f"{rows} failed; the first: {failed[0].error}")
         if self.missing:
-            sentences.append(f"{self.missing} rows were not played: the call was interrupted.")
+            rows = count_things(self.missing, "row")
+            sentences.append(f"{rows} not played: the call was interrupted.")
         return "\n".join([*sentences, *(f"Alarm: {text}" for text in self.alarms)])
 
     @checked
@@ -189,12 +189,10 @@ class PlayResult:
         return reports.html
 
     def _repr_html_(self) -> str:
-        import pandas as pd
-
         finished = any(row.status is Status.OK for row in self.results)
         tables = tabulate_suite(self.summaries)
         return render_html(
             self.summary().splitlines(),
             self.plot().svg if finished else "",
-            [pd.DataFrame(table.rows, columns=table.header) for table in tables],
+            [make_frame(table.rows, columns=table.header) for table in tables],
         )
