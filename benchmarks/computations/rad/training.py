@@ -10,13 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from reconbench.benchmarks.audits.train import FromImages, FromPrior, Population
 from reconbench.benchmarks.computations.computation import (
     Chance,
     Computation,
@@ -35,6 +34,9 @@ from reconbench.bounds.rad import Knowledge, optimal_sampled, rad_any_aux, rad_n
 from reconbench.datasets.sources.packages.images import check_source, load_images
 from reconbench.mechanisms.training.algorithms import Network, Records
 from reconbench.mechanisms.training.candidates import CandidateTraining
+
+if TYPE_CHECKING:
+    from reconbench.benchmarks.audits.train import Population
 
 Floats = npt.NDArray[np.float64]
 
@@ -204,6 +206,8 @@ class TrainingAttack(Computation):
 
     @cached_property
     def _population(self) -> Population:
+        from reconbench.benchmarks.audits.train import FromImages, FromPrior
+
         return FromImages(self.images) if self.images else FromPrior(self.dataset, self.label)
 
     @property

@@ -110,7 +110,7 @@ def test_a_network_fitted_with_the_right_structure_raises_no_alarm(random_net: M
         def __init__(self, net: BayNet) -> None:
             self.net = net
 
-        def search(self, table: Table) -> object:
+        def search(self, table: Table, weights: object = None) -> object:
             from reconbench.datasets.network.fit import Structure
 
             order = self.net.domain.positions(self.net.visit_order)
