@@ -25,7 +25,7 @@ class Locked:
     name = "locked"
 
     def __init__(self) -> None:
-        self.rows = iter(())
+        self.rows = (row for row in ())
 
     def reconstruct(self, view: object, rng: object) -> None: ...
 
