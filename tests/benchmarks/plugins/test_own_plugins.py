@@ -87,8 +87,15 @@ def test_entry_points_reach_the_leaderboard(reconbench: Run, folder: Path, tmp_p
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: reconbench-mine\nVersion: 0.1.0\n")
     (toml,) = (block for block in blocks("toml") if "entry-points" in block)
-    groups = re.sub(r'\[project\.entry-points\."(.*?)"\]', r"[\1]", toml.partition("\n\n")[2])
+    groups = re.sub(
+        r'\[project\.entry-points\."(.*?)"\]', r"[\1]", toml[toml.index("[project.entry-points") :]
+    )
     (info / "entry_points.txt").write_text(groups.replace('"', ""))
+    package = folder / "reconbench_mine"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    for file in folder.glob("*.py"):
+        file.rename(package / file.name)
     work = tmp_path / "work"
     work.mkdir()
     listed = json.loads(reconbench("list", "--json", cwd=work, path=folder))
