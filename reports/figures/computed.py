@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 from math import ceil
 from textwrap import fill
 
+from markupsafe import Markup
+
 from reconbench.benchmarks.computations.axes import Drawing, Quantity
 from reconbench.benchmarks.store.summary import Summary
 from reconbench.reports.figures.computed_curves import Curve, CurvePanel, Place, collect_panels
@@ -49,9 +51,9 @@ def draw_suites(rows: Sequence[Summary]) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class PanelDrawing:
-    """A panel as SVG text; one that is wide scrolls on a narrow page."""
+    """A panel as SVG, for pages as it is; one that is wide scrolls on a narrow page."""
 
-    text: str
+    text: Markup
     wide: bool
 
 
@@ -68,7 +70,7 @@ def draw_single_panels(rows: Sequence[Summary], suite: str) -> SuiteDrawing:
     found = collect_panels(row for row in rows if row.dataset == suite)
     panels = tuple(
         PanelDrawing(
-            draw_figure(panel.title, [replace(panel, title="")], _say([panel])),
+            Markup(draw_figure(panel.title, [replace(panel, title="")], _say([panel]))),
             panel.width > _WIDTH,
         )
         for panel in _draw_panels(found[:MOST_PANELS], _NARROW)
