@@ -25,7 +25,7 @@ class Locked:
     name = "locked"
 
     def __init__(self) -> None:
-        self.rows = (row for row in ())
+        self.rows = (row for row in [0])
 
     def reconstruct(self, view: object, rng: object) -> None: ...
 
