@@ -142,7 +142,7 @@ def test_filters_hold_for_rows_figures_and_files(
 def test_a_data_set_of_the_ranking_shows_its_rows(opened: Open, rows: list[Summary]) -> None:
     page = opened(rows)
     page.click("#datasets a:has-text('fire')")
-    page.wait_for_function("document.querySelector('#count').textContent.includes('of 12')")
+    page.locator("#count", has_text="of 12").wait_for()
     shown = page.locator("#rows tbody tr [data-name='dataset']").all_text_contents()
     assert set(shown) == {"fire"}
 
